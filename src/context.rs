@@ -1,0 +1,217 @@
+//! `Ctx` travels with every stage: cancellation, progress, randomness,
+//! threads, memory budget. Nothing else in the crate asks the machine for any
+//! of them.
+//!
+//! Same bits for any number of threads is a promise of the whole crate. It is
+//! kept by two habits: parallel loops run over *fixed* chunks (never "one chunk
+//! per thread"), and partial sums are added in chunk order.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rand_pcg::Pcg64Mcg;
+
+use crate::error::{Error, Result, Warning, WarningKind};
+
+/// A flag that asks running work to stop. Clones share the flag.
+#[derive(Clone, Default, Debug)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Ask the work to stop at its next check.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a stop was asked for.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Where the work is: the name of the stage and how far it has come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// What is being done, e.g. `"shortest paths"`.
+    pub stage: &'static str,
+    /// Steps finished.
+    pub done: u64,
+    /// Steps in all; 0 when unknown.
+    pub total: u64,
+}
+
+/// Progress as counters that worker threads may bump and a watcher may read.
+#[derive(Default, Debug)]
+struct Meter {
+    stage: Mutex<&'static str>,
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+/// What every stage gets beside its input.
+pub struct Ctx {
+    cancel: Cancel,
+    meter: Arc<Meter>,
+    seed: u64,
+    threads: usize,
+    memory_limit: Option<u64>,
+    pool: rayon::ThreadPool,
+    warnings: Mutex<Vec<Warning>>,
+}
+
+/// A handle by which another thread watches or stops the work of a [`Ctx`].
+#[derive(Clone)]
+pub struct Watch {
+    cancel: Cancel,
+    meter: Arc<Meter>,
+}
+
+impl Watch {
+    /// Ask the work to stop.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// Where the work is now.
+    pub fn progress(&self) -> Progress {
+        let stage = *self.meter.stage.lock().unwrap_or_else(|held| held.into_inner());
+        Progress {
+            stage,
+            done: self.meter.done.load(Ordering::Relaxed),
+            total: self.meter.total.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Default for Ctx {
+    /// All cores, seed 0.
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        Ctx::new(threads, 0)
+    }
+}
+
+impl Ctx {
+    /// A context with its own pool of `threads` threads.
+    ///
+    /// The pool lives as long as the context: nothing outlives the call that
+    /// made it, and a forked child simply makes its own. When the system
+    /// refuses threads the work runs on one.
+    pub fn new(threads: usize, seed: u64) -> Self {
+        let threads = threads.max(1);
+        let build = |count| rayon::ThreadPoolBuilder::new().num_threads(count).build();
+        let pool = build(threads).or_else(|_| build(1)).or_else(|_| {
+            // A pool that uses the calling thread needs no new thread at all.
+            rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()
+        });
+        Ctx {
+            cancel: Cancel::default(),
+            meter: Arc::default(),
+            seed,
+            threads,
+            memory_limit: None,
+            // proof: the last attempt spawns nothing, so the system cannot refuse it.
+            pool: pool.expect("a pool on the current thread needs no resources"),
+            warnings: Mutex::default(),
+        }
+    }
+
+    /// The same context with a ceiling on memory instead of what the machine has free.
+    pub fn with_memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// The handle to watch or stop this work from another thread.
+    pub fn watch(&self) -> Watch {
+        Watch { cancel: self.cancel.clone(), meter: self.meter.clone() }
+    }
+
+    /// Number of threads the work may use.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Run `work` inside this context's pool: rayon calls within use its threads.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
+    /// `Err(Cancelled)` once a stop was asked for. Stages call it at least
+    /// every few milliseconds of work.
+    pub fn check(&self) -> Result<()> {
+        if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    /// Whether a stop was asked for (for loops that cannot return early).
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// Announce a stage of `total` steps (0: unknown).
+    pub fn stage(&self, name: &'static str, total: usize) {
+        *self.meter.stage.lock().unwrap_or_else(|held| held.into_inner()) = name;
+        self.meter.done.store(0, Ordering::Relaxed);
+        self.meter.total.store(total as u64, Ordering::Relaxed);
+    }
+
+    /// Report `steps` more steps of the current stage done.
+    pub fn advance(&self, steps: usize) {
+        self.meter.done.fetch_add(steps as u64, Ordering::Relaxed);
+    }
+
+    /// A random stream of its own for `purpose`; the same seed and purpose
+    /// always give the same numbers, whatever else was drawn.
+    pub fn stream(&self, purpose: &str) -> Pcg64Mcg {
+        // FNV-1a turns the purpose into a number that never changes between versions.
+        let tag = purpose.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Pcg64Mcg::new((u128::from(self.seed) << 64) | u128::from(tag))
+    }
+
+    /// Note something the user should hear about.
+    pub fn warn(&self, kind: WarningKind, message: impl Into<String>) {
+        self.warnings
+            .lock()
+            .unwrap_or_else(|held| held.into_inner())
+            .push(Warning { kind, message: message.into() });
+    }
+
+    /// Take what was noted so far.
+    pub fn take_warnings(&self) -> Vec<Warning> {
+        std::mem::take(&mut *self.warnings.lock().unwrap_or_else(|held| held.into_inner()))
+    }
+
+    /// Refuse a job whose largest moment needs more memory than there is.
+    ///
+    /// Called before the memory is taken; small jobs are let through without
+    /// asking the system.
+    pub fn reserve(&self, need: u64, what: &str, way_out: &str) -> Result<()> {
+        const TOO_SMALL_TO_ASK: u64 = 64 << 20;
+        if self.memory_limit.is_none() && need < TOO_SMALL_TO_ASK {
+            return Ok(());
+        }
+        let available = self.memory_limit.unwrap_or_else(available_memory);
+        if need > available {
+            return Err(Error::Memory {
+                what: what.to_string(),
+                need,
+                available,
+                way_out: way_out.to_string(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Bytes this process may still take: free memory of the machine or of its
+/// control group, whichever is less.
+pub fn available_memory() -> u64 {
+    use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+    let kind = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(kind);
+    let machine = system.available_memory();
+    system.cgroup_limits().map_or(machine, |group| machine.min(group.free_memory))
+}

@@ -1,0 +1,158 @@
+//! The only error type of the crate, and the only list of warnings.
+//!
+//! Every refusal names what is wrong (the parameter, the row or the pair) and
+//! what to do about it. The Python door maps each variant to an exception in
+//! one table (`src/python/errors.rs`); a test holds the two lists together.
+
+use thiserror::Error;
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong, each variant with what a user needs to act.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter has a value the method cannot use.
+    #[error("parameter `{name}`: {why}")]
+    Param {
+        /// The parameter's name, as the user wrote it.
+        name: &'static str,
+        /// What is wrong with it and what would be right.
+        why: String,
+    },
+    /// A parameter has a value of the wrong type.
+    #[error("parameter `{name}`: expected {expected}, got {got}")]
+    ParamType {
+        /// The parameter's name.
+        name: String,
+        /// The type the method takes.
+        expected: String,
+        /// What was given.
+        got: String,
+    },
+    /// No method of that name is registered.
+    #[error("unknown method `{0}`; known methods: {1}")]
+    UnknownMethod(String, String),
+    /// The method has no parameter of that name.
+    #[error("method `{method}` has no parameter `{name}`; it has: {known}")]
+    UnknownParam {
+        /// The method.
+        method: &'static str,
+        /// The unknown name.
+        name: String,
+        /// The names it does have.
+        known: String,
+    },
+    /// The input data cannot be used; the message names the row or the pair.
+    #[error("{0}")]
+    Input(String),
+    /// The fitted object cannot do that.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The neighbourhood graph falls apart and the policy is `error`.
+    #[error(
+        "the neighbourhood graph has {count} connected components (sizes {sizes}); \
+         raise `n_neighbors` or `radius`, or choose component policy 'bridge' or 'largest'"
+    )]
+    Disconnected {
+        /// Number of components.
+        count: usize,
+        /// The largest sizes, written out.
+        sizes: String,
+        /// Component of each row.
+        labels: Vec<usize>,
+    },
+    /// The job needs more memory than the machine has free.
+    #[error("{what} needs {} but only {} is available; {way_out}", bytes(*.need), bytes(*.available))]
+    Memory {
+        /// What the memory would be for.
+        what: String,
+        /// Bytes needed.
+        need: u64,
+        /// Bytes available.
+        available: u64,
+        /// What to do instead.
+        way_out: String,
+    },
+    /// An iteration did not reach its tolerance and the result is of no use.
+    #[error("{0}")]
+    NotConverged(String),
+    /// A saved model cannot be read back.
+    #[error("cannot restore the saved model: {0}")]
+    Restore(String),
+    /// The caller asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// A refusal of parameter `name`.
+    pub fn param(name: &'static str, why: impl Into<String>) -> Self {
+        Error::Param { name, why: why.into() }
+    }
+
+    /// A refusal of the data.
+    pub fn input(why: impl Into<String>) -> Self {
+        Error::Input(why.into())
+    }
+}
+
+/// Something the user should know although the result stands.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Warning {
+    /// Which kind, for filtering.
+    pub kind: WarningKind,
+    /// The full sentence, with what to do.
+    pub message: String,
+}
+
+/// The kinds of [`Warning`]; each is a Python warning class of the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub enum WarningKind {
+    /// The distances are not Euclidean: eigenvalues below zero matter.
+    NegativeEigenvalue,
+    /// The graph was in pieces and the policy acted on it.
+    Disconnected,
+    /// An iteration stopped before its tolerance.
+    Convergence,
+    /// The input was changed within tolerance (symmetrised, rescaled).
+    InputAdjusted,
+    /// Some components carry no information (rank below `n_components`).
+    RankDeficient,
+}
+
+impl WarningKind {
+    /// All kinds, for the test that compares them with Python's classes.
+    pub const ALL: &'static [WarningKind] = &[
+        WarningKind::NegativeEigenvalue,
+        WarningKind::Disconnected,
+        WarningKind::Convergence,
+        WarningKind::InputAdjusted,
+        WarningKind::RankDeficient,
+    ];
+
+    /// The Python class name of this kind.
+    pub fn class_name(self) -> &'static str {
+        match self {
+            WarningKind::NegativeEigenvalue => "NegativeEigenvalueWarning",
+            WarningKind::Disconnected => "DisconnectedGraphWarning",
+            WarningKind::Convergence => "ConvergenceWarning",
+            WarningKind::InputAdjusted => "InputAdjustedWarning",
+            WarningKind::RankDeficient => "RankDeficientWarning",
+        }
+    }
+}
+
+/// Bytes in the unit a person reads.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [(&str, f64); 4] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
+    let size = count as f64;
+    for (unit, scale) in UNITS {
+        if size >= scale {
+            return format!("{:.1} {unit}", size / scale);
+        }
+    }
+    format!("{count} bytes")
+}

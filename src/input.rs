@@ -1,0 +1,84 @@
+//! What a caller may hand in, and every check of it.
+
+use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+/// Sparse points: compressed rows, column indices ascending within a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Csr {
+    /// Number of columns.
+    pub cols: usize,
+    /// Row `i` is `offsets[i]..offsets[i + 1]`; one longer than the number of rows.
+    pub offsets: Vec<usize>,
+    /// Column of each entry.
+    pub indices: Vec<u32>,
+    /// Value of each entry.
+    pub values: Vec<f64>,
+}
+
+impl Csr {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Columns and values of row `i`.
+    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        let range = self.offsets[i]..self.offsets[i + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+}
+
+/// Points, one per row, that the library keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Points {
+    /// A dense row-major matrix.
+    Dense(Array2<f64>),
+    /// Compressed sparse rows.
+    Sparse(Csr),
+}
+
+/// Points, one per row, that the caller lends.
+#[derive(Debug, Clone, Copy)]
+pub enum PointsRef<'a> {
+    /// A dense matrix (any strides; stages that need rows contiguous copy once).
+    Dense(ArrayView2<'a, f64>),
+    /// Compressed sparse rows.
+    Sparse(&'a Csr),
+}
+
+impl Points {
+    /// Lend them.
+    pub fn view(&self) -> PointsRef<'_> {
+        match self {
+            Points::Dense(matrix) => PointsRef::Dense(matrix.view()),
+            Points::Sparse(matrix) => PointsRef::Sparse(matrix),
+        }
+    }
+}
+
+impl PointsRef<'_> {
+    /// Number of points.
+    pub fn rows(&self) -> usize {
+        match self {
+            PointsRef::Dense(matrix) => matrix.nrows(),
+            PointsRef::Sparse(matrix) => matrix.rows(),
+        }
+    }
+
+    /// Number of features.
+    pub fn cols(&self) -> usize {
+        match self {
+            PointsRef::Dense(matrix) => matrix.ncols(),
+            PointsRef::Sparse(matrix) => matrix.cols,
+        }
+    }
+
+    /// A copy the library can keep; dense points become row-major.
+    pub fn to_owned(&self) -> Points {
+        match self {
+            PointsRef::Dense(matrix) => Points::Dense(matrix.as_standard_layout().into_owned()),
+            PointsRef::Sparse(matrix) => Points::Sparse((*matrix).clone()),
+        }
+    }
+}

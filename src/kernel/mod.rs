@@ -1,0 +1,3 @@
+//! Every matrix whose spectrum is an embedding.
+
+pub mod packed;
