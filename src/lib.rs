@@ -7,6 +7,7 @@ pub mod input;
 pub mod kernel;
 pub mod linalg;
 pub mod neighbors;
+pub mod params;
 pub mod spectrum;
 
 pub use context::Ctx;
