@@ -65,7 +65,7 @@ impl EigenSolver {
             EigenSolver::Dense => Solver::Dense,
             EigenSolver::Krylov => Solver::Krylov,
         };
-        Ok(Options { solver, tol, max_iter })
+        Ok(Options { solver, tol, max_iter, ..Options::default() })
     }
 }
 

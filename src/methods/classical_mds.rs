@@ -22,9 +22,8 @@ use crate::input::check;
 use crate::input::scale::{Scale, scale_of_matrix, scale_of_points};
 use crate::input::{Points, PointsRef};
 use crate::kernel::center::{CenteredSquares, Centering};
-use crate::kernel::covariance::{Route, principal_axes};
-use crate::neighbors::Metric;
-use crate::neighbors::pairwise::{between, pairwise};
+use crate::kernel::covariance::{PcaRoute, principal_axes};
+use crate::neighbors::{Algorithm, Index, Metric};
 use crate::params::{Parameter, Value, params};
 use crate::pipeline::{Attribute, Data, Model, Recipe};
 use crate::spectrum::{Spectrum, top};
@@ -117,7 +116,7 @@ enum Extension {
     /// Euclidean points: by projection.
     Linear(LinearMap),
     /// Points under another metric: by their distances to the training points.
-    Distances { points: Points, metric: Metric, formula: Eigenfunction },
+    Distances { training: Index, formula: Eigenfunction },
     /// Given distances.
     Given(Eigenfunction),
 }
@@ -129,14 +128,15 @@ impl ClassicalMds {
         let points = scaled.as_ref().map_or(points, Points::view);
         let centering = self.origin.centering(points.rows())?;
         let most = points.rows().min(points.cols());
-        let route = Route::Auto;
-        let found = principal_axes(points, self.n_components.min(most), Some(&centering), route, ctx)?;
+        let origin = (self.origin != Origin::Mean).then(|| weighted_mean(points, centering.as_slice()));
+        let wanted = self.n_components.min(most);
+        let found = principal_axes(points, wanted, origin, PcaRoute::Auto, ctx)?;
         let spectrum = Spectrum {
-            values: found.eigenvalues.iter().copied().chain(std::iter::repeat(0.0)).take(self.n_components).collect(),
+            values: found.singular_values.iter().map(|value| value * value).chain(std::iter::repeat(0.0)).take(self.n_components).collect(),
             vectors: Array2::zeros((points.rows(), 0)),
             residuals: Vec::new(),
             iterations: 0,
-            converged: found.converged,
+            converged: true,
             lowest: 0.0,
         };
         let kept = kept_values(&spectrum, ctx);
@@ -146,7 +146,7 @@ impl ClassicalMds {
                 axes.row_mut(component).assign(&found.axes.row(component));
             }
         }
-        let map = LinearMap::new(found.center, axes);
+        let map = LinearMap::new(Array1::from(found.center), axes);
         let mut embedding = map.apply(points, ctx)?;
         scale_back(embedding.view_mut(), scale);
         Ok(FittedClassicalMds {
@@ -180,10 +180,12 @@ impl ClassicalMds {
         ctx.reserve(self.memory(points.rows(), points.cols()), "ClassicalMDS on a non-Euclidean metric", WAY_OUT)?;
         let input_scale = scale_of_points(points);
         let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
-        let points = input_scale.points(points).unwrap_or_else(|| points.to_owned());
-        let matrix = pairwise(points.view(), metric, ctx)?;
+        let scaled = input_scale.points(points);
+        let points = scaled.as_ref().map_or(points, Points::view);
+        let training = Index::build(points, metric, Algorithm::Brute, ctx)?;
+        let matrix = training.matrix(None, ctx)?;
         let Fit { embedding, eigenvalues, formula } = self.fit_squares(matrix.view(), length_scale, ctx)?;
-        let extension = Extension::Distances { points, metric, formula };
+        let extension = Extension::Distances { training, formula };
         Ok(FittedClassicalMds { embedding, eigenvalues, extension, input_scale, length_scale })
     }
 
@@ -195,6 +197,23 @@ impl ClassicalMds {
         let extension = Extension::Given(formula);
         Ok(FittedClassicalMds { embedding, eigenvalues, extension, input_scale: scale, length_scale: scale })
     }
+}
+
+/// Σ a_i x_i, the origin of the coordinates among the points.
+fn weighted_mean(points: PointsRef<'_>, weights: &[f64]) -> Vec<f64> {
+    let mut mean = vec![0.0; points.cols()];
+    for (row, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
+        match points {
+            PointsRef::Dense(matrix) => {
+                mean.iter_mut().zip(matrix.row(row)).for_each(|(sum, value)| *sum += weight * value);
+            }
+            PointsRef::Sparse(matrix) => {
+                let (columns, values) = matrix.row(row);
+                columns.iter().zip(values).for_each(|(&at, value)| mean[at as usize] += weight * value);
+            }
+        }
+    }
+    mean
 }
 
 /// What the eigenproblem on distances gives.
@@ -257,12 +276,9 @@ impl Model for FittedClassicalMds {
                 let scaled = self.input_scale.points(points);
                 map.apply(scaled.as_ref().map_or(points, Points::view), ctx)?
             }
-            (Extension::Distances { points: training, metric, formula }, Data::Points(points)) => {
+            (Extension::Distances { training, formula }, Data::Points(points)) => {
                 let scaled = self.input_scale.points(points);
-                let points = scaled.as_ref().map_or(points, Points::view);
-                let need = 8 * points.rows() as u64 * training.view().rows() as u64;
-                ctx.reserve(need, "the distances of the new rows", "transform fewer rows at a time")?;
-                let matrix = between(points, training.view(), *metric, ctx)?;
+                let matrix = training.matrix(Some(scaled.as_ref().map_or(points, Points::view)), ctx)?;
                 formula.project_rows(matrix.view(), half_square, ctx)?
             }
             (Extension::Given(formula), Data::Distances(matrix)) => {

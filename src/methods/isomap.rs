@@ -27,7 +27,7 @@ use crate::graph::Graph;
 use crate::graph::components::Policy;
 use crate::graph::geodesic::{PathMethod, Plan, Sources, all_pairs, for_each_batch};
 use crate::input::Scale;
-use crate::kernel::center::CenteredPacked;
+use crate::kernel::packed_center::CenteredPacked;
 use crate::kernel::packed::{LANES, PackedDistances};
 use crate::neighbors::{Hood, Neighbors};
 use crate::params::params;
@@ -109,7 +109,7 @@ impl Recipe for Isomap {
         check_components(self.n_components, graph.len(), "the number of rows in the largest component")?;
         let plan = Plan::new(&graph, self.path_method, graph.len(), near.order.as_deref(), ctx)?;
         let geodesics = all_pairs(&plan, ctx)?;
-        let kernel = CenteredPacked::new(&geodesics, ctx)?;
+        let kernel = CenteredPacked::new(&geodesics)?;
         let spectrum = top(&kernel, self.n_components, &options, ctx)?;
 
         let kept = kept_values(&spectrum, ctx);
@@ -119,9 +119,10 @@ impl Recipe for Isomap {
             let same = placed.row(twin as usize).to_owned();
             placed.row_mut(row as usize).assign(&same);
         }
-        let means = Array1::from(kernel.row_means().to_vec()).mapv(|mean| -0.5 * mean);
+        let means = kernel.means(ctx)?;
+        let row_means = Array1::from(means.rows).mapv(|mean| -0.5 * mean);
         let extension =
-            Eigenfunction::new(spectrum.vectors.view(), &kept, means, -0.5 * kernel.grand_mean(), None);
+            Eigenfunction::new(spectrum.vectors.view(), &kept, row_means, -0.5 * means.grand, None);
         let bridges = near.connected.bridges.iter().flat_map(|link| [i64::from(link.from), i64::from(link.to)]);
         Ok(FittedIsomap {
             embedding: spread(placed, near.connected.kept.as_deref(), rows),
@@ -216,7 +217,7 @@ impl FittedIsomap {
     /// kernel that the kept components leave.
     fn reconstruction_error(&self, ctx: &Ctx) -> Result<f64> {
         let geodesics = all_pairs(self.plan(ctx)?, ctx)?;
-        let total = CenteredPacked::new(&geodesics, ctx)?.frobenius_squared(ctx)?;
+        let total = CenteredPacked::new(&geodesics)?.norm_squared(ctx)?;
         let into_squared = |value: f64| self.length_scale.into(self.length_scale.into(value));
         let explained: f64 = self.eigenvalues.iter().map(|&value| into_squared(value).powi(2)).sum();
         let left = (total - explained).max(0.0).sqrt() / self.graph.len() as f64;

@@ -84,6 +84,7 @@ impl KernelMds {
         if !(gamma.is_finite() && gamma >= 0.0) {
             return Err(Error::param("gamma", format!("must be a finite number >= 0 or None, got {gamma}")));
         }
+        let gamma = Some(gamma);
         for (name, value) in [("degree", self.degree), ("coef0", self.coef0)] {
             if !value.is_finite() {
                 return Err(Error::param(name, format!("must be finite, got {value}")));
@@ -111,10 +112,10 @@ impl KernelMds {
         let input_scale = if homogeneous { scale_of_points(points) } else { Scale::ONE };
         let length_scale = if matches!(kernel, Kernel::Linear) { input_scale } else { Scale::ONE };
         let points = input_scale.points(points).unwrap_or_else(|| points.to_owned());
-        let matrix = kernel_matrix(points.view(), points.view(), &kernel, ctx)?;
+        let matrix = kernel_matrix(points.view(), points.view(), kernel, ctx)?;
         check_finite(matrix.view(), "kernel matrix (values overflow: scale the data or change gamma, degree)")?;
         let mut model = self.fit_kernel(matrix.view(), length_scale, ctx)?;
-        model.gamma = kernel.gamma();
+        model.gamma = Some(self.gamma.unwrap_or(1.0 / points.view().cols() as f64));
         model.training = Some((points, kernel));
         model.input_scale = input_scale;
         Ok(model)
@@ -223,7 +224,7 @@ impl Model for FittedKernelMds {
                 let points = scaled.as_ref().map_or(points, Points::view);
                 let need = 8 * points.rows() as u64 * training.view().rows() as u64;
                 ctx.reserve(need, "the kernel values of the new rows", "transform fewer rows at a time")?;
-                let matrix = kernel_matrix(points, training.view(), kernel, ctx)?;
+                let matrix = kernel_matrix(points, training.view(), *kernel, ctx)?;
                 self.formula.project_rows(matrix.view(), |value| value, ctx)?
             }
             (None, Data::Kernel(matrix)) => {

@@ -5,6 +5,7 @@
 //! the exact word on pairs that `gemm` only estimates.
 //! Cost: O(m n D) for m queries, blocked so that rows are read from cache.
 
+use ndarray::Array2;
 use pulp::Arch;
 use rayon::prelude::*;
 
@@ -123,4 +124,29 @@ fn meet<P: Pairs>(
             }
         }
     }
+}
+
+/// The distances of all pairs, queries as rows.
+pub(super) fn table<P: Pairs>(pairs: &P, ctx: &Ctx) -> Result<Array2<f64>> {
+    let mut distances = Array2::zeros((pairs.queries(), pairs.rows()));
+    let width = pairs.rows().max(1);
+    let arch = Arch::new();
+    let rows = distances.as_slice_mut().unwrap_or_default();
+    rows.par_chunks_mut(width).enumerate().try_for_each(|(query, row)| {
+        let block = (BLOCK / pairs.dims().max(1)).max(1);
+        for (at, part) in row.chunks_mut(block).enumerate() {
+            ctx.check()?;
+            arch.dispatch(
+                #[inline(always)]
+                || {
+                    for (offset, distance) in part.iter_mut().enumerate() {
+                        *distance = pairs.measure().finish(pairs.reduced(query, at * block + offset));
+                    }
+                },
+            );
+        }
+        ctx.advance(1);
+        Ok(())
+    })?;
+    Ok(distances)
 }

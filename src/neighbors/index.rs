@@ -274,6 +274,43 @@ impl Index {
         partition(&shadow, dims, None).unwrap_or_else(|_| (0..self.len() as u32).collect())
     }
 
+    /// The distances of new rows (or, with `None`, of the rows themselves) to
+    /// all rows: the full matrix. Symmetric, with a zero diagonal, for `None`.
+    ///
+    /// # Errors
+    /// Rows of another width, cancellation, memory.
+    pub fn matrix(&self, points: Option<PointsRef>, ctx: &Ctx) -> Result<Array2<f64>> {
+        let queries = match points {
+            None => None,
+            Some(points) => {
+                let (width, own) = (points.cols(), self.points.view().cols());
+                if width != own {
+                    return Err(Error::input(format!(
+                        "X has {width} features, but the model was fitted with {own}"
+                    )));
+                }
+                let sparse = matches!(self.points, Points::Sparse(_));
+                Some(Index::plain(in_layout(&points, sparse), self.metric))
+            }
+        };
+        let asked = queries.as_ref().unwrap_or(self);
+        let need = (asked.len() as u64).saturating_mul(8 * self.len() as u64);
+        ctx.reserve(need, "the matrix of distances", "use fewer rows at a time")?;
+        ctx.stage("distances", asked.len());
+        ctx.install(|| {
+            with_measure!(self.metric, measure => match (self.dense(), asked.dense()) {
+                (Some(rows), Some(queries)) => direct::table(&dense_pairs(measure, queries, rows), ctx),
+                _ => match (&self.units, &asked.units) {
+                    (Some(Units::Sparse(rows)), Some(Units::Sparse(queries))) => {
+                        let marked = is_angular(self.metric);
+                        direct::table(&SparsePairs { measure, queries, rows, marked }, ctx)
+                    }
+                    _ => Err(Error::input("sparse and dense rows cannot be compared")),
+                },
+            })
+        })
+    }
+
     /// The distance of rows `i` and `j`.
     pub fn pair_distance(&self, i: usize, j: usize) -> f64 {
         use super::direct::Pairs;
