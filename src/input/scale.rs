@@ -59,18 +59,45 @@ impl Scale {
         CowArray::from(matrix.mapv(|value| self.into(value)))
     }
 
-    /// Points at working scale, or `None` when nothing is to be done.
-    pub fn points(self, points: PointsRef<'_>) -> Option<Points> {
-        if self.is_one() {
-            return None;
-        }
-        Some(match points {
-            PointsRef::Dense(matrix) => Points::Dense(matrix.mapv(|value| self.into(value))),
-            PointsRef::Sparse(matrix) => Points::Sparse(Csr {
+    /// Points at working scale; borrowed when nothing is to be done.
+    pub fn points(self, points: PointsRef<'_>) -> Scaled<'_> {
+        match points {
+            points if self.is_one() => Scaled::Same(points),
+            PointsRef::Dense(matrix) => {
+                Scaled::Changed(Points::Dense(matrix.mapv(|value| self.into(value))))
+            }
+            PointsRef::Sparse(matrix) => Scaled::Changed(Points::Sparse(Csr {
                 values: matrix.values.iter().map(|&value| self.into(value)).collect(),
                 ..matrix.clone()
-            }),
-        })
+            })),
+        }
+    }
+}
+
+/// Points at working scale.
+pub enum Scaled<'a> {
+    /// As they came.
+    Same(PointsRef<'a>),
+    /// A scaled copy.
+    Changed(Points),
+}
+
+impl Scaled<'_> {
+    /// Lend them.
+    pub fn view(&self) -> PointsRef<'_> {
+        match self {
+            Scaled::Same(PointsRef::Dense(matrix)) => PointsRef::Dense(matrix.reborrow()),
+            Scaled::Same(PointsRef::Sparse(matrix)) => PointsRef::Sparse(matrix),
+            Scaled::Changed(points) => points.view(),
+        }
+    }
+
+    /// Keep them: a copy only where none was made yet.
+    pub fn into_points(self) -> Points {
+        match self {
+            Scaled::Same(points) => points.to_owned(),
+            Scaled::Changed(points) => points,
+        }
     }
 }
 

@@ -53,8 +53,21 @@ pub struct Pca {
     pub total_variance: f64,
 }
 
-/// The first `k` principal axes of `points`.
+/// The first `k` principal axes of `points` about their mean, to full accuracy.
 pub fn pca(points: PointsRef, k: usize, route: PcaRoute, ctx: &Ctx) -> Result<Pca> {
+    pca_about(points, None, k, route, 0.0, ctx)
+}
+
+/// The first `k` principal axes of `points` about `origin` (their mean when
+/// `None`); `tol` is that of the Krylov solver, 0 its tightest.
+pub fn pca_about(
+    points: PointsRef,
+    origin: Option<Vec<f64>>,
+    k: usize,
+    route: PcaRoute,
+    tol: f64,
+    ctx: &Ctx,
+) -> Result<Pca> {
     let (n, d) = (points.rows(), points.cols());
     if k == 0 || k > n.min(d) {
         let most = n.min(d);
@@ -63,14 +76,17 @@ pub fn pca(points: PointsRef, k: usize, route: PcaRoute, ctx: &Ctx) -> Result<Pc
             format!("must be between 1 and {most} for {n} points with {d} features, got {k}"),
         ));
     }
-    let mean = mean(points, ctx)?;
+    let mean = match origin {
+        Some(origin) => origin,
+        None => mean(points, ctx)?,
+    };
     let route = match route {
         PcaRoute::Auto => choose(points, k),
         chosen => chosen,
     };
     let found = match route {
         PcaRoute::Gram => by_gram(points, &mean, k, ctx)?,
-        PcaRoute::Krylov => by_krylov(points, k, ctx)?,
+        PcaRoute::Krylov => by_krylov(points, &mean, k, tol, ctx)?,
         PcaRoute::Svd => by_svd(points, &mean, k, ctx)?,
         PcaRoute::Covariance | PcaRoute::Auto => by_covariance(points, &mean, k, ctx)?,
     };
@@ -140,14 +156,14 @@ fn by_gram(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found
     let options = Options { solver: dense_or_krylov(n, k), ..Options::default() };
     let found = spectrum::top(&gram, k, &options, ctx)?;
     warn_unconverged(&found, ctx);
-    let operator = CenteredPoints::new(points, Side::Samples, ctx)?;
+    let operator = CenteredPoints::about(points, mean.to_vec(), Side::Samples);
     axes_from_samples(&operator, &found, Some(total), ctx)
 }
 
-fn by_krylov(points: PointsRef, k: usize, ctx: &Ctx) -> Result<Found> {
+fn by_krylov(points: PointsRef, mean: &[f64], k: usize, tol: f64, ctx: &Ctx) -> Result<Found> {
     let side = if points.cols() <= points.rows() { Side::Features } else { Side::Samples };
-    let operator = CenteredPoints::new(points, side, ctx)?;
-    let found = spectrum::top(&operator, k, &Options { solver: Solver::Krylov, ..Options::default() }, ctx)?;
+    let operator = CenteredPoints::about(points, mean.to_vec(), side);
+    let found = spectrum::top(&operator, k, &Options { solver: Solver::Krylov, tol, ..Options::default() }, ctx)?;
     warn_unconverged(&found, ctx);
     if side == Side::Samples {
         return axes_from_samples(&operator, &found, None, ctx);

@@ -24,7 +24,7 @@ const LANES: usize = 8;
 const TILE: usize = 4;
 
 /// A kernel function; `gamma: None` stands for 1 / (number of features).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Kernel {
     /// x·y
     Linear,

@@ -14,7 +14,7 @@ pub mod packed_center;
 pub mod points;
 
 pub use center::{CenteredKernel, CenteredSquares, Centering, SquareMeans};
-pub use covariance::{Pca, PcaRoute, pca};
+pub use covariance::{Pca, PcaRoute, pca, pca_about};
 pub use functions::{Kernel, kernel_matrix};
 pub use packed_center::CenteredPacked;
 pub use points::{CenteredPoints, Side};

@@ -76,6 +76,30 @@ impl<'a> CenteredPacked<'a> {
         Ok(SquareMeans::new(rows, &self.centering))
     }
 
+    /// The squared Frobenius norm of the centred matrix (centred at the mean).
+    ///
+    /// Every entry is formed and squared, panel sums added in order: the closed
+    /// form in the means would lose its digits to cancellation.
+    pub fn norm_squared(&self, ctx: &Ctx) -> Result<f64> {
+        let means = self.means(ctx)?;
+        let by_position: Vec<f64> = self.distances.order.iter().map(|&row| means.rows[row as usize]).collect();
+        let entry = |d: f64, i: usize, j: usize| -0.5 * (d * d - by_position[i] - by_position[j] + means.grand);
+        let sums = self.distances.panels.par_iter().enumerate().map(|(p, panel)| {
+            ctx.check()?;
+            let rows = p * LANES..((p + 1) * LANES).min(self.dim());
+            let mut sum = 0.0;
+            for (column, lanes) in panel.iter().enumerate() {
+                // Off the diagonal block an entry stands for its mirror image too.
+                let times = if column < rows.start { 2.0 } else { 1.0 };
+                for row in rows.clone() {
+                    sum += times * entry(lanes[row - rows.start], row, column).powi(2);
+                }
+            }
+            Ok(sum)
+        });
+        Ok(ctx.install(|| sums.collect::<Result<Vec<f64>>>())?.iter().sum())
+    }
+
     /// Rows including the lanes past the last row.
     fn padded(&self) -> usize {
         self.distances.panels.len() * LANES

@@ -44,8 +44,12 @@ pub struct CenteredPoints<'a> {
 impl<'a> CenteredPoints<'a> {
     /// The operator over `points`, centred at their mean.
     pub fn new(points: PointsRef<'a>, side: Side, ctx: &Ctx) -> Result<Self> {
-        let mean = mean(points, ctx)?;
-        Ok(CenteredPoints { points, mean, side })
+        Ok(CenteredPoints::about(points, mean(points, ctx)?, side))
+    }
+
+    /// The operator over `points`, centred at `origin`.
+    pub fn about(points: PointsRef<'a>, origin: Vec<f64>, side: Side) -> Self {
+        CenteredPoints { points, mean: origin, side }
     }
 
     /// The mean of the points.

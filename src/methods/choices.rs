@@ -1,7 +1,7 @@
 //! Parameters that several methods share: their names and their meaning.
 
 use crate::error::{Error, Result};
-use crate::graph::components::Policy;
+use crate::graph::Policy;
 use crate::graph::geodesic::PathMethod;
 use crate::neighbors::{Algorithm, Metric};
 use crate::params::{Parameter, Value, choices};

@@ -20,9 +20,9 @@ use crate::error::{Error, Result};
 use crate::extend::{Eigenfunction, LinearMap};
 use crate::input::check;
 use crate::input::scale::{Scale, scale_of_matrix, scale_of_points};
-use crate::input::{Points, PointsRef};
+use crate::input::PointsRef;
 use crate::kernel::center::{CenteredSquares, Centering};
-use crate::kernel::covariance::{PcaRoute, principal_axes};
+use crate::kernel::covariance::{PcaRoute, pca_about};
 use crate::neighbors::{Algorithm, Index, Metric};
 use crate::params::{Parameter, Value, params};
 use crate::pipeline::{Attribute, Data, Model, Recipe};
@@ -125,12 +125,12 @@ impl ClassicalMds {
     fn fit_euclidean(&self, points: PointsRef<'_>, ctx: &Ctx) -> Result<FittedClassicalMds> {
         let scale = scale_of_points(points);
         let scaled = scale.points(points);
-        let points = scaled.as_ref().map_or(points, Points::view);
+        let points = scaled.view();
         let centering = self.origin.centering(points.rows())?;
         let most = points.rows().min(points.cols());
         let origin = (self.origin != Origin::Mean).then(|| weighted_mean(points, centering.as_slice()));
         let wanted = self.n_components.min(most);
-        let found = principal_axes(points, wanted, origin, PcaRoute::Auto, ctx)?;
+        let found = pca_about(points, origin, wanted, PcaRoute::Auto, self.tol, ctx)?;
         let spectrum = Spectrum {
             values: found.singular_values.iter().map(|value| value * value).chain(std::iter::repeat(0.0)).take(self.n_components).collect(),
             vectors: Array2::zeros((points.rows(), 0)),
@@ -146,7 +146,7 @@ impl ClassicalMds {
                 axes.row_mut(component).assign(&found.axes.row(component));
             }
         }
-        let map = LinearMap::new(Array1::from(found.center), axes);
+        let map = LinearMap::new(Array1::from(found.mean), axes);
         let mut embedding = map.apply(points, ctx)?;
         scale_back(embedding.view_mut(), scale);
         Ok(FittedClassicalMds {
@@ -181,7 +181,7 @@ impl ClassicalMds {
         let input_scale = scale_of_points(points);
         let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
         let scaled = input_scale.points(points);
-        let points = scaled.as_ref().map_or(points, Points::view);
+        let points = scaled.view();
         let training = Index::build(points, metric, Algorithm::Brute, ctx)?;
         let matrix = training.matrix(None, ctx)?;
         let Fit { embedding, eigenvalues, formula } = self.fit_squares(matrix.view(), length_scale, ctx)?;
@@ -274,11 +274,11 @@ impl Model for FittedClassicalMds {
         let mut placed = match (&self.extension, data) {
             (Extension::Linear(map), Data::Points(points)) => {
                 let scaled = self.input_scale.points(points);
-                map.apply(scaled.as_ref().map_or(points, Points::view), ctx)?
+                map.apply(scaled.view(), ctx)?
             }
             (Extension::Distances { training, formula }, Data::Points(points)) => {
                 let scaled = self.input_scale.points(points);
-                let matrix = training.matrix(Some(scaled.as_ref().map_or(points, Points::view)), ctx)?;
+                let matrix = training.matrix(Some(scaled.view()), ctx)?;
                 formula.project_rows(matrix.view(), half_square, ctx)?
             }
             (Extension::Given(formula), Data::Distances(matrix)) => {

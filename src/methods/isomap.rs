@@ -24,7 +24,7 @@ use crate::embedding::{coordinates, kept_values, scale_back};
 use crate::error::{Error, Result};
 use crate::extend::Eigenfunction;
 use crate::graph::Graph;
-use crate::graph::components::Policy;
+use crate::graph::Policy;
 use crate::graph::geodesic::{PathMethod, Plan, Sources, all_pairs, for_each_batch};
 use crate::input::Scale;
 use crate::kernel::packed_center::CenteredPacked;

@@ -79,7 +79,7 @@ pub struct FittedKernelMds {
 }
 
 impl KernelMds {
-    fn kernel(&self, features: usize) -> Result<Kernel> {
+    fn function(&self, features: usize) -> Result<Kernel> {
         let gamma = self.gamma.unwrap_or(1.0 / features as f64);
         if !(gamma.is_finite() && gamma >= 0.0) {
             return Err(Error::param("gamma", format!("must be a finite number >= 0 or None, got {gamma}")));
@@ -105,13 +105,13 @@ impl KernelMds {
     }
 
     fn fit_points(&self, points: PointsRef<'_>, ctx: &Ctx) -> Result<FittedKernelMds> {
-        let kernel = self.kernel(points.cols())?;
+        let kernel = self.function(points.cols())?;
         // A linear kernel scales with its points and a cosine ignores scale; the
         // others are what they are at the scale given.
         let homogeneous = matches!(kernel, Kernel::Linear | Kernel::Cosine);
         let input_scale = if homogeneous { scale_of_points(points) } else { Scale::ONE };
         let length_scale = if matches!(kernel, Kernel::Linear) { input_scale } else { Scale::ONE };
-        let points = input_scale.points(points).unwrap_or_else(|| points.to_owned());
+        let points = input_scale.points(points).into_points();
         let matrix = kernel_matrix(points.view(), points.view(), kernel, ctx)?;
         check_finite(matrix.view(), "kernel matrix (values overflow: scale the data or change gamma, degree)")?;
         let mut model = self.fit_kernel(matrix.view(), length_scale, ctx)?;
@@ -221,7 +221,7 @@ impl Model for FittedKernelMds {
                     )));
                 }
                 let scaled = self.input_scale.points(points);
-                let points = scaled.as_ref().map_or(points, Points::view);
+                let points = scaled.view();
                 let need = 8 * points.rows() as u64 * training.view().rows() as u64;
                 ctx.reserve(need, "the kernel values of the new rows", "transform fewer rows at a time")?;
                 let matrix = kernel_matrix(points, training.view(), *kernel, ctx)?;

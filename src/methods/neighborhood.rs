@@ -11,7 +11,7 @@ use super::choices::{MetricName, NeighborsAlgorithm, ignores_scale};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::graph::components::{Connected, Policy, connect};
+use crate::graph::{Connected, Policy, connect};
 use crate::graph::geodesic::{self, PathMethod, Plan, Sources};
 use crate::input::check::{self, check_offsets};
 use crate::input::scale::{Scale, largest_of, scale_of_matrix, scale_of_points};
@@ -121,7 +121,7 @@ impl Setting {
         let input_scale = scale_of_points(points);
         let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
         let scaled = input_scale.points(points);
-        let points = scaled.as_ref().map_or(points, Points::view);
+        let points = scaled.view();
         let index = Index::build(points, metric, self.algorithm, ctx)?;
         let near = index.neighbors_of_all(scaled_hood(self.hood, length_scale), ctx)?;
         let connected = connect(Graph::from_neighbors(&near), Some(&index), self.policy, ctx)?;
@@ -168,7 +168,7 @@ impl Locator {
         match (self, data) {
             (Locator::Points(index), Data::Points(points)) => {
                 let scaled = scale.points(points);
-                let points = scaled.as_ref().map_or(points, Points::view);
+                let points = scaled.view();
                 let expected = index.points().view().cols();
                 if points.cols() != expected {
                     return Err(Error::input(format!(
@@ -335,7 +335,7 @@ pub fn search(
             let length_scale = if ignores_scale(metric) { Scale::ONE } else { scale };
             let scaled = scale.points(points);
             let index =
-                Index::build(scaled.as_ref().map_or(points, Points::view), metric, algorithm.algorithm(), ctx)?;
+                Index::build(scaled.view(), metric, algorithm.algorithm(), ctx)?;
             let mut near = match query {
                 None => index.neighbors_of_all(scaled_hood(hood, length_scale), ctx)?,
                 Some(query) => {

@@ -13,9 +13,8 @@ use crate::context::Ctx;
 use crate::embedding::scale_back;
 use crate::error::{Error, Result};
 use crate::extend::LinearMap;
-use crate::input::Points;
 use crate::input::scale::{Scale, scale_of_points};
-use crate::kernel::covariance::{PcaRoute, PrincipalAxes, principal_axes};
+use crate::kernel::covariance::{Pca as PrincipalAxes, PcaRoute, pca_about};
 use crate::params::{Parameter, Value, choices, params};
 use crate::pipeline::{Attribute, Data, Model, Recipe};
 
@@ -177,8 +176,8 @@ impl Recipe for Pca {
         ctx.reserve(self.memory(rows, features), "PCA", way_out)?;
         let scale = scale_of_points(points);
         let scaled = scale.points(points);
-        let points = scaled.as_ref().map_or(points, Points::view);
-        let found = principal_axes(points, wanted, None, self.route(), ctx)?;
+        let points = scaled.view();
+        let found = pca_about(points, None, wanted, self.route(), self.tol, ctx)?;
 
         let kept = self.kept(&found, rows);
         let left = rows.min(features) - kept;
@@ -187,7 +186,7 @@ impl Recipe for Pca {
         let deviations = || found.variances[..kept].iter().map(|variance| variance.sqrt()).collect();
         Ok(FittedPca {
             whitening: self.whiten.then(deviations),
-            map: LinearMap::new(Array1::from(found.center), found.axes.slice(s![..kept, ..]).to_owned()),
+            map: LinearMap::new(Array1::from(found.mean), found.axes.slice(s![..kept, ..]).to_owned()),
             variances: found.variances[..kept].to_vec(),
             singular_values: found.singular_values[..kept].to_vec(),
             total_variance: found.total_variance,
@@ -237,7 +236,7 @@ impl Model for FittedPca {
             return Err(Error::input(format!("PCA takes points, got {}", data.kind())));
         };
         let scaled = self.scale.points(points);
-        let mut placed = self.map.apply(scaled.as_ref().map_or(points, Points::view), ctx)?;
+        let mut placed = self.map.apply(scaled.view(), ctx)?;
         match &self.whitening {
             // A whitened coordinate has no unit to go back to.
             Some(deviations) => {

@@ -138,7 +138,7 @@ pub fn attribute(py: Python<'_>, value: Attribute) -> PyResult<Bound<'_, PyAny>>
 
 /// A graph as `("graph", indptr, indices, weights)`.
 fn graph_tuple<'py>(py: Python<'py>, graph: &Graph) -> PyResult<Bound<'py, PyAny>> {
-    let offsets = PyArray1::from_iter(py, graph.offsets.iter().map(|&offset| offset as i64));
-    let targets = PyArray1::from_iter(py, graph.targets.iter().map(|&target| i64::from(target)));
-    ("graph", offsets, targets, graph.weights.to_pyarray(py)).into_bound_py_any(py)
+    let offsets = PyArray1::from_iter(py, graph.offsets().iter().map(|&offset| offset as i64));
+    let targets = PyArray1::from_iter(py, graph.targets().iter().map(|&target| i64::from(target)));
+    ("graph", offsets, targets, graph.weights().to_pyarray(py)).into_bound_py_any(py)
 }

@@ -13,13 +13,10 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::graph::geodesic::{self, PathMethod, Plan, Sources};
-use crate::graph::Graph;
 use crate::methods;
-use crate::neighbors::{Hood, Index, Neighbors};
-use crate::params::Parameter;
-use crate::pipeline::{self, Data, SavedModel};
-use convert::{PyData, attribute, graph_arrays, parameters, value};
+use crate::neighbors::Neighbors;
+use crate::pipeline::{self, SavedModel};
+use convert::{PyData, attribute, parameters, value};
 use run::{Job, run};
 
 /// A fitted method.
@@ -172,9 +169,7 @@ fn kneighbors<'py>(
     let found = run(py, Job::new(n_jobs, progress), |ctx| {
         let n_neighbors = n_neighbors.map(|k| usize::try_from(k).unwrap_or(0));
         let hood = methods::neighborhood::hood(n_neighbors, radius)?;
-        let metric = methods::neighborhood::metric_by_name(metric, p)?;
-        let algorithm = methods::neighborhood::algorithm_by_name(algorithm)?;
-        methods::neighborhood::search(data, query, hood, metric, algorithm, ctx)
+        methods::neighborhood::search(data, query, hood, metric, p, algorithm, ctx)
     })?;
     Ok(neighbor_arrays(py, &found))
 }
