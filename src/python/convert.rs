@@ -1,6 +1,6 @@
 //! Python values in and out: data tuples, parameters, attributes.
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods, ToPyArray};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -31,8 +31,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for PyData<'py> {
             "points" => Ok(PyData::Points(matrix()?)),
             "distances" => Ok(PyData::Distances(matrix()?)),
             "kernel" => Ok(PyData::Kernel(matrix()?)),
-            "csr" => Ok(PyData::Sparse(compressed_rows(tuple, Some(tuple.get_item(4)?.extract()?))?)),
-            "graph" => Ok(PyData::Graph(compressed_rows(tuple, None)?)),
+            "csr" => Ok(PyData::Sparse(compressed_rows(&tuple, Some(tuple.get_item(4)?.extract()?))?)),
+            "graph" => Ok(PyData::Graph(compressed_rows(&tuple, None)?)),
             other => Err(PyValueError::new_err(format!("unknown kind of data '{other}'"))),
         }
     }
