@@ -8,7 +8,8 @@ use planish::kernel::packed::{LANES, PackedDistances};
 use planish::neighbors::{Link, Neighbors};
 use proptest::prelude::*;
 
-const KERNELS: [PathMethod; 3] = [PathMethod::Heap, PathMethod::Batch, PathMethod::Auto];
+const KERNELS: [PathMethod; 5] =
+    [PathMethod::Heap, PathMethod::Batch, PathMethod::Sweep, PathMethod::FloydWarshall, PathMethod::Auto];
 
 fn graph_of(n: usize, edges: &[(usize, usize, f64)]) -> Graph {
     let links: Vec<Link> = edges

@@ -56,7 +56,9 @@ pub(super) fn positions(order: &[u32], n: usize) -> Result<Vec<u32>> {
         match position.get_mut(node as usize) {
             Some(slot) if *slot == ABSENT => *slot = place as u32,
             _ => {
-                return Err(Error::input(format!("the order of rows repeats or exceeds its range at {node}")));
+                return Err(Error::input(format!(
+                    "the order of rows repeats or exceeds its range at {node}"
+                )));
             }
         }
     }

@@ -14,14 +14,20 @@
 //! |---|---|---|
 //! | `heap` | a few sources | Dijkstra 1959 |
 //! | `batch` | any graph | Yanagisawa 2010 |
+//! | `sweep` | graphs of low dimension | Dibbelt, Strasser and Wagner 2016; Delling et al. 2013 |
+//! | `floyd` | small dense graphs | Floyd 1962 |
 
 mod batch;
+mod elimination;
+mod floyd;
 mod heap;
 mod locality;
 mod plan;
 mod queue;
 mod run;
 mod sources;
+mod supernodes;
+mod sweep;
 
 pub use plan::{PathMethod, Plan};
 pub use run::{Batch, all_pairs, for_each_batch, rows};

@@ -6,8 +6,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::elimination::Elimination;
+use super::floyd::Dense;
 use super::heap::PathGraph;
 use super::locality;
+use super::supernodes::Supernodes;
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::Graph;
@@ -68,6 +71,8 @@ pub struct Plan {
 pub(super) enum Kernel {
     Heap(PathGraph),
     Batch(PathGraph),
+    Sweep(Supernodes),
+    Floyd(Dense),
 }
 
 /// Fewer sources than this do not fill enough lanes to pay for a batch.
@@ -97,14 +102,40 @@ impl Plan {
         ctx: &Ctx,
     ) -> Result<Plan> {
         ctx.check()?;
+        match method {
+            PathMethod::Sweep => {
+                let elimination = Elimination::new(graph, u64::MAX, ctx)?;
+                elimination.map_or_else(|| Plan::batch(graph, order), |found| Plan::sweep(graph, &found, ctx))
+            }
+            PathMethod::FloydWarshall => {
+                let order: Vec<u32> = (0..graph.len() as u32).collect();
+                Ok(Plan { position: order.clone(), order, kernel: Kernel::Floyd(Dense::new(graph, ctx)?) })
+            }
+            PathMethod::Heap => Plan::heap(graph, order),
+            PathMethod::Auto if n_sources < FEW_SOURCES => Plan::heap(graph, order),
+            _ => Plan::batch(graph, order),
+        }
+    }
+
+    fn sweep(graph: &Graph, elimination: &Elimination, ctx: &Ctx) -> Result<Plan> {
+        let kernel = Kernel::Sweep(Supernodes::new(graph, elimination, ctx)?);
+        let order: Vec<u32> = elimination.sequence.iter().rev().copied().collect();
+        let position = locality::positions(&order, graph.len())?;
+        Ok(Plan { order, position, kernel })
+    }
+
+    fn batch(graph: &Graph, order: Option<&[u32]>) -> Result<Plan> {
+        Plan::on_graph(graph, order, Kernel::Batch)
+    }
+
+    fn heap(graph: &Graph, order: Option<&[u32]>) -> Result<Plan> {
+        Plan::on_graph(graph, order, Kernel::Heap)
+    }
+
+    fn on_graph(graph: &Graph, order: Option<&[u32]>, kernel: fn(PathGraph) -> Kernel) -> Result<Plan> {
         let order = order.map_or_else(|| locality::clumps(graph), <[u32]>::to_vec);
         let position = locality::positions(&order, graph.len())?;
-        let paths = PathGraph::new(graph, &order, &position);
-        let kernel = match method {
-            PathMethod::Heap => Kernel::Heap(paths),
-            PathMethod::Auto if n_sources < FEW_SOURCES => Kernel::Heap(paths),
-            _ => Kernel::Batch(paths),
-        };
+        let kernel = kernel(PathGraph::new(graph, &order, &position));
         Ok(Plan { order, position, kernel })
     }
 
@@ -123,6 +154,8 @@ impl Plan {
         match self.kernel {
             Kernel::Heap(_) => PathMethod::Heap,
             Kernel::Batch(_) => PathMethod::Batch,
+            Kernel::Sweep(_) => PathMethod::Sweep,
+            Kernel::Floyd(_) => PathMethod::FloydWarshall,
         }
     }
 

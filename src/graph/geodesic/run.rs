@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::plan::{Kernel, Plan};
 use super::sources::{Seed, Sources};
-use super::{batch, heap};
+use super::{batch, floyd, heap, sweep};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::kernel::packed::{LANES, PackedDistances};
@@ -49,16 +49,23 @@ struct Scratch {
     lanes: Vec<[f64; LANES]>,
     heap: heap::Scratch,
     batch: batch::Scratch,
+    sweep: sweep::Scratch,
 }
 
 impl Scratch {
-    /// Run the kernel from `self.seeds` into `self.lanes`.
-    fn solve(&mut self, plan: &Plan, ctx: &Ctx) -> Result<()> {
-        self.lanes.resize(plan.len(), [f64::INFINITY; LANES]);
+    /// Run the kernel from `self.seeds` into the first `reach` of `self.lanes`,
+    /// which must include the seeds.
+    fn solve(&mut self, plan: &Plan, reach: usize, ctx: &Ctx) -> Result<&mut [[f64; LANES]]> {
+        ctx.check()?;
+        let Scratch { seeds, lanes, .. } = self;
+        lanes.resize(plan.len(), [f64::INFINITY; LANES]);
         match &plan.kernel {
-            Kernel::Heap(graph) => heap::solve(graph, &self.seeds, &mut self.lanes, &mut self.heap, ctx),
-            Kernel::Batch(graph) => batch::solve(graph, &self.seeds, &mut self.lanes, &mut self.batch, ctx),
+            Kernel::Heap(graph) => heap::solve(graph, seeds, lanes, &mut self.heap, ctx)?,
+            Kernel::Batch(graph) => batch::solve(graph, seeds, lanes, &mut self.batch, ctx)?,
+            Kernel::Sweep(graph) => sweep::solve(graph, seeds, &mut lanes[..reach], &mut self.sweep, ctx)?,
+            Kernel::Floyd(dense) => floyd::solve(dense, seeds, &mut lanes[..reach]),
         }
+        Ok(&mut self.lanes[..reach])
     }
 }
 
@@ -85,8 +92,8 @@ pub fn rows(plan: &Plan, sources: &Sources, ctx: &Ctx) -> Result<Array2<f64>> {
         ctx.stage("shortest paths", count);
         jobs.into_par_iter().try_for_each_init(Scratch::default, |scratch, (batch, mut rows)| {
             sources.seeds_of(batch, &plan.position, &mut scratch.seeds);
-            scratch.solve(plan, ctx)?;
-            scatter(&scratch.lanes, &plan.position, &mut rows);
+            let lanes = scratch.solve(plan, n, ctx)?;
+            scatter(lanes, &plan.position, &mut rows);
             ctx.advance(batch.len());
             Ok(())
         })
@@ -119,8 +126,8 @@ pub fn for_each_batch(
         ctx.stage("shortest paths", ids.len());
         ids.par_chunks(LANES).try_for_each_init(Scratch::default, |scratch, batch| {
             sources.seeds_of(batch, &plan.position, &mut scratch.seeds);
-            scratch.solve(plan, ctx)?;
-            visit(Batch { plan, sources: batch, distances: &scratch.lanes })?;
+            let distances = scratch.solve(plan, plan.len(), ctx)?;
+            visit(Batch { plan, sources: batch, distances })?;
             ctx.advance(batch.len());
             Ok(())
         })
@@ -152,7 +159,6 @@ pub fn all_pairs(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances> {
 
 /// Panel `index` of all pairs: its rows against all columns up to its own.
 fn panel(plan: &Plan, index: usize, scratch: &mut Scratch, ctx: &Ctx) -> Result<Vec<[f64; LANES]>> {
-    ctx.check()?;
     let begin = index * LANES;
     let end = (begin + LANES).min(plan.len());
     scratch.seeds.clear();
@@ -161,8 +167,7 @@ fn panel(plan: &Plan, index: usize, scratch: &mut Scratch, ctx: &Ctx) -> Result<
         position: position as u32,
         distance: 0.0,
     }));
-    scratch.solve(plan, ctx)?;
-    let mut panel = scratch.lanes[..end].to_vec();
+    let mut panel = scratch.solve(plan, end, ctx)?.to_vec();
     for lanes in &mut panel {
         lanes[end - begin..].fill(0.0);
     }
