@@ -150,11 +150,21 @@ pub fn kernel_matrix<'a>(
                 for (value, &other) in row.iter_mut().zip(&own.1) {
                     *value = kernel.finish(*value, gamma, (own.0[i], other));
                 }
+                if let Some(j) = row.iter().position(|value| !value.is_finite()) {
+                    return Err(not_finite(i, j));
+                }
             }
             Ok(())
         })
     })?;
     Ok(matrix)
+}
+
+fn not_finite(i: usize, j: usize) -> Error {
+    Error::input(format!(
+        "the kernel of rows {i} and {j} is not a finite number; rescale the points or change the kernel's \
+         parameters (a fractional `degree` needs gamma·x·y + coef0 ≥ 0)"
+    ))
 }
 
 /// x·x of every row, summed in the order of the features.
