@@ -6,13 +6,15 @@
 //! Σa = 1; the survey's eqs (12)–(13), (31). Cost of one product with b vectors:
 //! one read of the n × n matrix and 2·n²·b flops.
 
+use std::marker::PhantomData;
+
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, CowArray, Ix2};
 use rayon::prelude::*;
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::linalg::tall::standard;
-use crate::linalg::tile::{Groups, rows_by_block};
+use crate::linalg::tile::{Groups, Product, rows_by_block};
 use crate::spectrum::SymmetricOperator;
 
 /// Rows of the matrix per parallel task.
@@ -134,7 +136,7 @@ impl<'a> CenteredSquares<'a> {
     /// Weighted row means of the squared distances and their mean.
     pub fn means(&self, ctx: &Ctx) -> Result<SquareMeans> {
         let weights = weight_column(&self.centering);
-        let product = times(self.distances.view(), |d| d * d, &weights, ctx)?;
+        let product = times::<Squared>(self.distances.view(), &weights, ctx)?;
         Ok(SquareMeans::new(first_column(&product), &self.centering))
     }
 }
@@ -156,7 +158,7 @@ impl<'a> CenteredKernel<'a> {
     /// Weighted row means of the kernel and their mean (survey eq. (40)).
     pub fn means(&self, ctx: &Ctx) -> Result<SquareMeans> {
         let weights = weight_column(&self.centering);
-        let product = times(self.kernel.view(), |k| k, &weights, ctx)?;
+        let product = times::<Plain>(self.kernel.view(), &weights, ctx)?;
         Ok(SquareMeans::new(first_column(&product), &self.centering))
     }
 }
@@ -180,7 +182,7 @@ impl SymmetricOperator for CenteredSquares<'_> {
     }
 
     fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
-        centred_product(self.distances.view(), |d| d * d, -0.5, &self.centering, x, y, ctx)
+        centred_product::<Squared>(self.distances.view(), -0.5, &self.centering, x, y, ctx)
     }
 
     fn to_dense(&self, ctx: &Ctx) -> Result<Array2<f64>> {
@@ -199,7 +201,7 @@ impl SymmetricOperator for CenteredKernel<'_> {
     }
 
     fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
-        centred_product(self.kernel.view(), |k| k, 1.0, &self.centering, x, y, ctx)
+        centred_product::<Plain>(self.kernel.view(), 1.0, &self.centering, x, y, ctx)
     }
 
     fn to_dense(&self, ctx: &Ctx) -> Result<Array2<f64>> {
@@ -209,10 +211,36 @@ impl SymmetricOperator for CenteredKernel<'_> {
     }
 }
 
+/// The entry of the operator's inner matrix made from an entry that is stored.
+trait Entry: Copy + Send + Sync {
+    fn entry(stored: f64) -> f64;
+}
+
+/// Distances enter squared.
+#[derive(Clone, Copy)]
+struct Squared;
+
+/// Kernels enter as they are.
+#[derive(Clone, Copy)]
+struct Plain;
+
+impl Entry for Squared {
+    #[inline(always)]
+    fn entry(stored: f64) -> f64 {
+        stored * stored
+    }
+}
+
+impl Entry for Plain {
+    #[inline(always)]
+    fn entry(stored: f64) -> f64 {
+        stored
+    }
+}
+
 /// y ← factor·H(a)·f(M)·H(a)ᵀ·x.
-fn centred_product(
+fn centred_product<E: Entry>(
     matrix: ArrayView2<f64>,
-    f: impl Fn(f64) -> f64 + Copy + Sync,
     factor: f64,
     centering: &Centering,
     x: ArrayView2<f64>,
@@ -221,67 +249,81 @@ fn centred_product(
 ) -> Result<()> {
     let mut block = Groups::pack(x, |i| i);
     centering.before(&mut block, Some);
-    let mut product = times(matrix, f, &block, ctx)?;
+    let mut product = times::<E>(matrix, &block, ctx)?;
     centering.after(&mut product, factor, Some);
     product.unpack(y, |i| i);
     Ok(())
 }
 
 /// f(M)·x for a row-major square matrix, parallel over fixed chunks of rows.
-fn times(
-    matrix: ArrayView2<f64>,
-    f: impl Fn(f64) -> f64 + Copy + Sync,
-    x: &Groups,
-    ctx: &Ctx,
-) -> Result<Groups> {
+fn times<E: Entry>(matrix: ArrayView2<f64>, x: &Groups, ctx: &Ctx) -> Result<Groups> {
     let n = matrix.nrows();
     let mut y = Groups::zeros(n, x.cols);
     // proof: the constructors store a standard-layout matrix.
     let data = matrix.to_slice().expect("standard layout");
     let arch = pulp::Arch::new();
     ctx.install(|| {
-        for ((width, source), (_, target)) in x.groups.iter().zip(&mut y.groups) {
-            target.par_chunks_mut(ROWS * width).zip(data.par_chunks(ROWS * n)).try_for_each(
-                |(target, rows)| {
-                    ctx.check()?;
-                    arch.dispatch(|| match width {
-                        4 => row_chunk::<4, 4>(rows, n, source, target, f),
-                        8 => row_chunk::<4, 8>(rows, n, source, target, f),
-                        12 => row_chunk::<2, 12>(rows, n, source, target, f),
-                        _ => row_chunk::<2, 16>(rows, n, source, target, f),
-                    });
-                    Ok(())
-                },
-            )?;
+        for ((width, x), (_, y)) in x.groups.iter().zip(&mut y.groups) {
+            y.par_chunks_mut(ROWS * width).zip(data.par_chunks(ROWS * n)).try_for_each(|(y, rows)| {
+                ctx.check()?;
+                arch.dispatch(RowChunk { rows, n, width: *width, x, y, kind: PhantomData::<E> });
+                Ok(())
+            })?;
         }
         Ok(y)
     })
 }
 
-/// A few rows against all of x, one tile of columns at a time.
-#[inline(always)]
-fn row_chunk<const R: usize, const W: usize>(
-    rows: &[f64],
+/// A few rows against one group of columns of x.
+struct RowChunk<'a, E> {
+    rows: &'a [f64],
     n: usize,
-    x: &[f64],
-    y: &mut [f64],
-    f: impl Fn(f64) -> f64 + Copy,
-) {
-    let (x, y) = (x.as_chunks::<W>().0, y.as_chunks_mut::<W>().0);
-    for first in (0..n).step_by(TILE) {
-        let depth = TILE.min(n - first);
-        let block = &x[first..first + depth];
-        for (rows, y) in rows.chunks(R * n).zip(y.chunks_mut(R)) {
-            let mut entries = [[0.0; TILE]; R];
-            for (row, entries) in rows.chunks_exact(n).zip(&mut entries) {
-                let part = &row[first..first + depth];
-                entries[..depth].iter_mut().zip(part).for_each(|(entry, value)| *entry = f(*value));
+    width: usize,
+    x: &'a [f64],
+    y: &'a mut [f64],
+    kind: PhantomData<E>,
+}
+
+impl<E: Entry> pulp::WithSimd for RowChunk<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        match self.width {
+            4 => self.run::<4, 4>(),
+            8 => self.run::<4, 8>(),
+            12 => self.run::<2, 12>(),
+            _ => self.run::<2, 16>(),
+        }
+    }
+}
+
+impl<E: Entry> RowChunk<'_, E> {
+    /// One tile of columns at a time.
+    #[inline(always)]
+    fn run<const R: usize, const W: usize>(self) {
+        let n = self.n;
+        let (x, y) = (self.x.as_chunks::<W>().0, self.y.as_chunks_mut::<W>().0);
+        for first in (0..n).step_by(TILE) {
+            let depth = TILE.min(n - first);
+            let block = &x[first..first + depth];
+            for (rows, y) in self.rows.chunks(R * n).zip(y.chunks_mut(R)) {
+                let mut entries = [[0.0; TILE]; R];
+                for (row, entries) in rows.chunks_exact(n).zip(&mut entries) {
+                    for (entry, stored) in entries.iter_mut().zip(&row[first..first + depth]) {
+                        *entry = E::entry(*stored);
+                    }
+                }
+                // Missing rows of the last group are zeros and are not written back.
+                let mut sums = [[0.0; W]; R];
+                sums.iter_mut().zip(y.iter()).for_each(|(sum, value)| *sum = *value);
+                rows_by_block::<Product, R, W>(
+                    std::array::from_fn(|r| &entries[r][..depth]),
+                    block,
+                    &mut sums,
+                );
+                y.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum);
             }
-            // Missing rows of the last group are zeros and are not written back.
-            let mut sums = [[0.0; W]; R];
-            sums.iter_mut().zip(y.iter()).for_each(|(sum, value)| *sum = *value);
-            rows_by_block(std::array::from_fn(|r| &entries[r][..depth]), block, &mut sums, |a, b| a * b);
-            y.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum);
         }
     }
 }

@@ -8,13 +8,13 @@
 //! whether the rows are sparse; k(x, x) is exactly 1 where it should be. Cost
 //! O(n·m·D); for sparse pairs O(nnz(x) + nnz(y)) each.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::Array2;
 use rayon::prelude::*;
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::input::{Csr, PointsRef};
-use crate::linalg::tile::rows_by_block;
+use crate::linalg::tile::{AbsoluteDifference, Product, SquaredDifference, Term, rows_by_block};
 
 /// Rows of the result per parallel task.
 const ROWS: usize = 64;
@@ -150,11 +150,21 @@ pub fn kernel_matrix<'a>(
                 for (value, &other) in row.iter_mut().zip(&own.1) {
                     *value = kernel.finish(*value, gamma, (own.0[i], other));
                 }
+                if let Some(j) = row.iter().position(|value| !value.is_finite()) {
+                    return Err(not_finite(i, j));
+                }
             }
             Ok(())
         })
     })?;
     Ok(matrix)
+}
+
+fn not_finite(i: usize, j: usize) -> Error {
+    Error::input(format!(
+        "the kernel of rows {i} and {j} is not a finite number; rescale the points or change the kernel's \
+         parameters (a fractional `degree` needs gamma·x·y + coef0 ≥ 0)"
+    ))
 }
 
 /// x·x of every row, summed in the order of the features.
@@ -214,14 +224,16 @@ impl<'a> Sums<'a> {
                     for_each_value(*x, first + i, |t, value| row[t] = value);
                 }
                 let arch = pulp::Arch::new();
-                let rows = rows.view();
+                // proof: `zeros` is row-major.
+                let rows = rows.as_slice().expect("row-major");
+                let (d, others) = (x.cols(), *others);
                 match sum {
-                    Sum::Products => arch.dispatch(|| fill_tiles(rows, packed, out, *others, |a, b| a * b)),
-                    Sum::Squares => arch.dispatch(|| {
-                        fill_tiles(rows, packed, out, *others, |a, b| (a - b) * (a - b));
-                    }),
+                    Sum::Products => arch.dispatch(Tiles { rows, d, packed, out, others, term: Product }),
+                    Sum::Squares => {
+                        arch.dispatch(Tiles { rows, d, packed, out, others, term: SquaredDifference })
+                    }
                     Sum::Magnitudes => {
-                        arch.dispatch(|| fill_tiles(rows, packed, out, *others, |a, b| (a - b).abs()));
+                        arch.dispatch(Tiles { rows, d, packed, out, others, term: AbsoluteDifference });
                     }
                 }
             }
@@ -240,31 +252,39 @@ fn for_each_value(points: PointsRef, row: usize, mut f: impl FnMut(usize, f64)) 
     }
 }
 
-#[inline(always)]
-fn fill_tiles(
-    rows: ArrayView2<f64>,
-    packed: &[Vec<[f64; LANES]>],
-    out: &mut [f64],
+/// A chunk of dense rows against all packed others.
+struct Tiles<'a, T> {
+    rows: &'a [f64],
+    d: usize,
+    packed: &'a [Vec<[f64; LANES]>],
+    out: &'a mut [f64],
     others: usize,
-    f: impl Fn(f64, f64) -> f64 + Copy,
-) {
-    let d = rows.ncols();
-    // proof: the caller built it with `zeros`, which is row-major.
-    let values = rows.to_slice().expect("row-major");
-    for (group, lanes) in packed.iter().enumerate() {
-        let width = LANES.min(others - group * LANES);
-        for first in (0..rows.nrows()).step_by(TILE) {
-            // The last tile repeats its last row; the copies are not written.
-            let last = rows.nrows() - 1;
-            let tile = std::array::from_fn(|r| {
-                let row = (first + r).min(last);
-                &values[row * d..(row + 1) * d]
-            });
-            let mut sums = [[0.0; LANES]; TILE];
-            rows_by_block::<TILE, LANES>(tile, lanes, &mut sums, f);
-            for (row, sum) in (first..rows.nrows()).zip(sums) {
-                let start = row * others + group * LANES;
-                out[start..start + width].copy_from_slice(&sum[..width]);
+    /// Chooses the kind of sum; carries nothing.
+    #[allow(dead_code)]
+    term: T,
+}
+
+impl<T: Term> pulp::WithSimd for Tiles<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let (d, others) = (self.d, self.others);
+        let count = self.out.len() / others;
+        for (group, lanes) in self.packed.iter().enumerate() {
+            let width = LANES.min(others - group * LANES);
+            for first in (0..count).step_by(TILE) {
+                // The last tile repeats its last row; the copies are not written.
+                let tile = std::array::from_fn(|r| {
+                    let row = (first + r).min(count - 1);
+                    &self.rows[row * d..(row + 1) * d]
+                });
+                let mut sums = [[0.0; LANES]; TILE];
+                rows_by_block::<T, TILE, LANES>(tile, lanes, &mut sums);
+                for (row, sum) in (first..count).zip(sums) {
+                    let start = row * others + group * LANES;
+                    self.out[start..start + width].copy_from_slice(&sum[..width]);
+                }
             }
         }
     }

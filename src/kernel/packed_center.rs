@@ -16,7 +16,7 @@ use super::center::{Centering, SquareMeans, first_column};
 use super::packed::{LANES, PackedDistances};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::linalg::tile::{Groups, lanes_by_block, rows_by_block};
+use crate::linalg::tile::{Groups, Product, lanes_by_block, rows_by_block};
 use crate::spectrum::SymmetricOperator;
 
 /// Most ranges of panels, each with an accumulator of its own.
@@ -125,12 +125,7 @@ impl<'a> CenteredPacked<'a> {
                         for first in range.clone().step_by(BAND) {
                             ctx.check()?;
                             let band = first..range.end.min(first + BAND);
-                            arch.dispatch(|| match width {
-                                4 => add_band::<4, 4>(panels, band, source, &mut part),
-                                8 => add_band::<4, 8>(panels, band, source, &mut part),
-                                12 => add_band::<2, 12>(panels, band, source, &mut part),
-                                _ => add_band::<2, 16>(panels, band, source, &mut part),
-                            });
+                            arch.dispatch(Band { panels, band, width: *width, x: source, y: &mut part });
                         }
                         Ok(part)
                     })
@@ -161,17 +156,42 @@ fn sum_in_order(parts: &[Vec<f64>], target: &mut [f64]) {
     });
 }
 
-/// The contribution of a band of panels, one tile of columns at a time, so that
-/// the tile's part of x and y is fetched once for the whole band.
-#[inline(always)]
-fn add_band<const R: usize, const W: usize>(panels: &[Panel], band: Range<usize>, x: &[f64], y: &mut [f64]) {
-    let (x, y) = (x.as_chunks::<W>().0, y.as_chunks_mut::<W>().0);
-    let widest = band.clone().map(|p| panels[p].len()).max().unwrap_or(0);
-    for first in (0..widest).step_by(TILE) {
-        for p in band.clone() {
-            let end = panels[p].len().min(first + TILE);
-            if first < end {
-                add_tile::<R, W>(&panels[p][first..end], first, p * LANES, x, y);
+/// A band of panels against one group of columns of x.
+struct Band<'a> {
+    panels: &'a [Panel],
+    band: Range<usize>,
+    width: usize,
+    x: &'a [f64],
+    y: &'a mut [f64],
+}
+
+impl pulp::WithSimd for Band<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        match self.width {
+            4 => self.run::<4, 4>(),
+            8 => self.run::<4, 8>(),
+            12 => self.run::<2, 12>(),
+            _ => self.run::<2, 16>(),
+        }
+    }
+}
+
+impl Band<'_> {
+    /// One tile of columns at a time, so that the tile's part of x and y is
+    /// fetched once for the whole band.
+    #[inline(always)]
+    fn run<const R: usize, const W: usize>(self) {
+        let (x, y) = (self.x.as_chunks::<W>().0, self.y.as_chunks_mut::<W>().0);
+        let widest = self.band.clone().map(|p| self.panels[p].len()).max().unwrap_or(0);
+        for first in (0..widest).step_by(TILE) {
+            for p in self.band.clone() {
+                let end = self.panels[p].len().min(first + TILE);
+                if first < end {
+                    add_tile::<R, W>(&self.panels[p][first..end], first, p * LANES, x, y);
+                }
             }
         }
     }
@@ -208,7 +228,7 @@ fn add_tile<const R: usize, const W: usize>(
     for (squares, targets) in squares[..above].chunks(R).zip(y[first..first + above].chunks_mut(R)) {
         let mut sums = [[0.0; W]; R];
         let lanes = std::array::from_fn(|r| squares[r.min(squares.len() - 1)].as_slice());
-        rows_by_block::<R, W>(lanes, own, &mut sums, |a, b| a * b);
+        rows_by_block::<Product, R, W>(lanes, own, &mut sums);
         for (target, sum) in targets.iter_mut().zip(sums) {
             (0..W).for_each(|w| target[w] += sum[w]);
         }
