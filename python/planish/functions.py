@@ -233,13 +233,13 @@ def estimate_memory(
 
 
 def _estimator(method: str | type[Embedding] | Embedding) -> Embedding:
-    if isinstance(method, Embedding):
-        return method
     import planish
 
-    found: object = getattr(planish, method, None) if isinstance(method, str) else method
+    found: Any = getattr(planish, method, None) if isinstance(method, str) else method
     if isinstance(found, type) and issubclass(found, Embedding):
-        return found()
+        found = found()
+    if isinstance(found, Embedding):
+        return found
     known = ", ".join(_core.methods())
     raise ParameterError(f"parameter `method`: {method!r} is not known; known methods: {known}")
 
