@@ -484,7 +484,7 @@ def test_geodesic_distances_refusals(blob):
 
 
 def test_estimate_memory_refusals():
-    with pytest.raises(ParameterError, match="method.*Umap.*Isomap"):
+    with pytest.raises(ParameterError, match=r"method.*Umap.*Isomap"):
         planish.estimate_memory("Umap", 10, 3)
     with pytest.raises(ParameterError, match="n_samples"):
         planish.estimate_memory("PCA", -1, 3)
