@@ -9,6 +9,8 @@ from joblib.parallel import get_active_backend
 
 from .exceptions import ParameterError
 
+_MOST = 256
+
 
 def thread_count(n_jobs: object) -> int:
     """Turn ``n_jobs`` into a positive number of threads.
@@ -32,4 +34,6 @@ def thread_count(n_jobs: object) -> int:
             "parameter `n_jobs`: 0 threads can do no work; give a positive number, "
             "-1 for all cores, or None"
         )
-    return count if count > 0 else max(1, int(joblib.cpu_count()) + 1 + count)
+    cores = int(joblib.cpu_count())
+    # More threads than this only cost: results do not depend on their number.
+    return min(count, max(cores, _MOST)) if count > 0 else max(1, cores + 1 + count)

@@ -156,8 +156,9 @@ def geodesic_distances(
     Parameters
     ----------
     graph : sparse matrix of shape (n_nodes, n_nodes)
-        Stored entries are lengths of edges, a stored zero included; an edge can
-        be walked both ways, and of two lengths the shorter counts.
+        Stored entries are lengths of edges, a stored zero included. An edge
+        stored in one direction holds in both; two directions of different
+        length are refused.
     sources : array-like of int of shape (n_sources,), default=None
         Nodes at which paths start; None means all of them.
     path_method : {"auto", "D", "FW", "batch", "sweep"}, default="auto"
@@ -251,7 +252,7 @@ def _count(value: object, name: str) -> int:
         count = -1
     if count < 0:
         raise ParameterError(f"parameter `{name}`: expected an int of at least 0, got {value!r}")
-    return count
+    return min(count, 2**62)  # more would not fit the core's integers
 
 
 def _as_indices(sources: ArrayLike) -> NDArray[np.int64]:

@@ -74,6 +74,8 @@ class Isomap(Embedding):
         Eigenvalues of the centred kernel of geodesic distances, largest first.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Their eigenvectors, of norm one.
+    n_iter_ : int
+        Number of iterations of the eigensolver, 1 for a direct one.
     graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
         The neighbourhood graph the paths run on: symmetric, with bridges.
     component_labels_ : ndarray of shape (n_samples,)
@@ -141,6 +143,7 @@ class Isomap(Embedding):
 
     eigenvalues_: NDArray[np.float64]
     eigenvectors_: NDArray[np.float64]
+    n_iter_: int
     graph_: Any
     component_labels_: NDArray[np.int64]
     n_connected_components_: int

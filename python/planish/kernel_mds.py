@@ -61,7 +61,7 @@ class KernelMDS(Embedding):
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Their eigenvectors, of norm one.
     gamma_ : float
-        The value of `gamma` that was used.
+        The value of `gamma` that was used, when planish evaluates the kernel.
     n_iter_ : int
         Number of iterations of the eigensolver, 1 for a direct one.
     n_features_in_ : int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -69,6 +69,8 @@ class PCA(Embedding):
         The same as shares of the total variance.
     singular_values_ : ndarray of shape (n_components_,)
         Singular values of the centred data.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Their squares, the eigenvalues :class:`ClassicalMDS` finds.
     mean_ : ndarray of shape (n_features,)
         Mean of each column.
     n_components_ : int
@@ -132,6 +134,7 @@ class PCA(Embedding):
     explained_variance_: NDArray[np.float64]
     explained_variance_ratio_: NDArray[np.float64]
     singular_values_: NDArray[np.float64]
+    eigenvalues_: NDArray[np.float64]
     mean_: NDArray[np.float64]
     n_components_: int
     n_samples_: int
@@ -284,7 +287,7 @@ class PCA(Embedding):
         if self.random_state is None:
             return 0
         if isinstance(self.random_state, Integral):
-            return int(self.random_state)
+            return int(self.random_state) % 2**64
         return int(check_random_state(self.random_state).randint(_SEED_RANGE))
 
     def _remember(self, model: Any, X: Any) -> None:
@@ -320,8 +323,6 @@ class PCA(Embedding):
             "None, an int of at least 0 or a RandomState",
             self.random_state,
         )
-        if isinstance(self.n_components, Real) and isinstance(self.n_components, (bool, np.bool_)):
-            _require(False, "n_components", "an int, a float, 'mle' or None", self.n_components)
 
 
 def _at_least(value: object, least: int) -> bool:

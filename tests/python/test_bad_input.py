@@ -51,7 +51,7 @@ def test_nan_names_row_and_column(estimator, blob):
 
 def test_infinity_names_row_and_column(estimator, blob):
     blob[7, 0] = -np.inf
-    refused(estimator, blob, InputError, r"(?i)X contains -?inf\w* at row 7, column 0")
+    refused(estimator, blob, InputError, r"X contains inf.* at row 7, column 0")
 
 
 def test_nan_in_sparse_data_names_the_row(estimator):
@@ -199,7 +199,7 @@ def test_negative_edge_in_a_graph(blob):
     graph = planish.neighbors_graph(blob, n_neighbors=6)
     graph.data[0] = -1.0
     estimator = Isomap(metric="precomputed", n_neighbors=6)
-    refused(estimator, graph, InputError, r"(?i)negative.*0|0.*negative")
+    refused(estimator, graph, InputError, r"rows 0 and \d+ has length -1")
 
 
 # ---- parameters -----------------------------------------------------------------------
@@ -481,6 +481,9 @@ def test_geodesic_distances_refusals(blob):
     graph.data[5] = np.nan
     with pytest.raises(InputError, match="NaN"):
         planish.geodesic_distances(graph)
+    two_lengths = sparse.csr_array(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    with pytest.raises(InputError, match=r"0.*1"):
+        planish.geodesic_distances(two_lengths)
 
 
 def test_estimate_memory_refusals():
