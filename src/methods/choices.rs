@@ -115,7 +115,7 @@ pub fn check_components(n_components: usize, most: usize, why_most: &str) -> Res
     if (1..=most).contains(&n_components) {
         return Ok(());
     }
-    Err(Error::param("n_components", format!("must be between 1 and {most} ({why_most}), got {n_components}")))
+    Err(Error::param("n_components", format!("must be between 1 and {why_most} = {most}, got {n_components}")))
 }
 
 /// A type that names itself is a parameter by that name.

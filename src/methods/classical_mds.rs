@@ -105,6 +105,7 @@ params! {
 pub struct FittedClassicalMds {
     embedding: Array2<f64>,
     eigenvalues: Vec<f64>,
+    iterations: usize,
     extension: Extension,
     input_scale: Scale,
     length_scale: Scale,
@@ -152,6 +153,7 @@ impl ClassicalMds {
         Ok(FittedClassicalMds {
             embedding,
             eigenvalues: spectrum.values.iter().map(|&value| scale.back_squared(value)).collect(),
+            iterations: 1,
             extension: Extension::Linear(map),
             input_scale: scale,
             length_scale: scale,
@@ -173,7 +175,7 @@ impl ClassicalMds {
         let mut embedding = formula.project_rows(matrix, half_square, ctx)?;
         scale_back(embedding.view_mut(), scale);
         let eigenvalues = spectrum.values.iter().map(|&value| scale.back_squared(value)).collect();
-        Ok(Fit { embedding, eigenvalues, formula })
+        Ok(Fit { embedding, eigenvalues, iterations: spectrum.iterations.max(1), formula })
     }
 
     fn fit_metric(&self, points: PointsRef<'_>, metric: Metric, ctx: &Ctx) -> Result<FittedClassicalMds> {
@@ -184,18 +186,19 @@ impl ClassicalMds {
         let points = scaled.view();
         let training = Index::build(points, metric, Algorithm::Brute, ctx)?;
         let matrix = training.matrix(None, ctx)?;
-        let Fit { embedding, eigenvalues, formula } = self.fit_squares(matrix.view(), length_scale, ctx)?;
+        let Fit { embedding, eigenvalues, iterations, formula } =
+            self.fit_squares(matrix.view(), length_scale, ctx)?;
         let extension = Extension::Distances { training, formula };
-        Ok(FittedClassicalMds { embedding, eigenvalues, extension, input_scale, length_scale })
+        Ok(FittedClassicalMds { embedding, eigenvalues, iterations, extension, input_scale, length_scale })
     }
 
     fn fit_distances(&self, matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<FittedClassicalMds> {
         let matrix = check::distances(matrix, ctx)?;
         let scale = scale_of_matrix(matrix.view());
-        let Fit { embedding, eigenvalues, formula } =
+        let Fit { embedding, eigenvalues, iterations, formula } =
             self.fit_squares(scale.matrix(matrix.view()).view(), scale, ctx)?;
         let extension = Extension::Given(formula);
-        Ok(FittedClassicalMds { embedding, eigenvalues, extension, input_scale: scale, length_scale: scale })
+        Ok(FittedClassicalMds { embedding, eigenvalues, iterations, extension, input_scale: scale, length_scale: scale })
     }
 }
 
@@ -220,6 +223,7 @@ fn weighted_mean(points: PointsRef<'_>, weights: &[f64]) -> Vec<f64> {
 struct Fit {
     embedding: Array2<f64>,
     eigenvalues: Vec<f64>,
+    iterations: usize,
     formula: Eigenfunction,
 }
 
@@ -234,7 +238,7 @@ impl Recipe for ClassicalMds {
     type Model = FittedClassicalMds;
 
     fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedClassicalMds> {
-        check_components(self.n_components, data.rows(), "the number of rows")?;
+        check_components(self.n_components, data.rows(), "n_samples")?;
         self.eigen_solver.options(self.tol, self.max_iter)?;
         match (data, self.metric.metric(self.p)?) {
             (Data::Points(points), Some(Metric::Euclidean)) => self.fit_euclidean(points, ctx),
@@ -267,7 +271,10 @@ impl Model for FittedClassicalMds {
     }
 
     fn attributes(&self) -> Vec<(&'static str, Attribute)> {
-        vec![("eigenvalues", Attribute::vector(&self.eigenvalues))]
+        vec![
+            ("eigenvalues", Attribute::vector(&self.eigenvalues)),
+            ("n_iter", Attribute::Int(self.iterations as i64)),
+        ]
     }
 
     fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {

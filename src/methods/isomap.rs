@@ -68,6 +68,7 @@ pub struct FittedIsomap {
     embedding: Array2<f64>,
     eigenvalues: Vec<f64>,
     eigenvectors: Array2<f64>,
+    iterations: usize,
     graph: Graph,
     labels: Vec<usize>,
     kept: Option<Vec<u32>>,
@@ -101,7 +102,7 @@ impl Recipe for Isomap {
         let setting = self.setting()?;
         let options = self.eigen_solver.options(self.tol, self.max_iter)?;
         let rows = data.rows();
-        check_components(self.n_components, rows, "the number of rows")?;
+        check_components(self.n_components, rows, "n_samples")?;
         ctx.reserve(self.memory(rows, 0), "Isomap", WAY_OUT)?;
 
         let near = setting.connect(data, ctx)?;
@@ -127,6 +128,7 @@ impl Recipe for Isomap {
         Ok(FittedIsomap {
             embedding: spread(placed, near.connected.kept.as_deref(), rows),
             eigenvalues: spectrum.values.iter().map(|&value| near.length_scale.back_squared(value)).collect(),
+            iterations: spectrum.iterations.max(1),
             eigenvectors: spectrum.vectors,
             bridges: Array2::from_shape_vec((near.connected.bridges.len(), 2), bridges.collect())
                 .unwrap_or_else(|_| Array2::zeros((0, 2))),
@@ -235,6 +237,7 @@ impl Model for FittedIsomap {
         vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
             ("eigenvectors", Attribute::Matrix(self.eigenvectors.clone())),
+            ("n_iter", Attribute::Int(self.iterations as i64)),
             ("graph", Attribute::Graph(self.graph.clone())),
             ("component_labels", Attribute::indices(&self.labels)),
             ("n_connected_components", Attribute::Int(pieces as i64)),

@@ -71,6 +71,7 @@ pub struct FittedKernelMds {
     embedding: Array2<f64>,
     eigenvalues: Vec<f64>,
     eigenvectors: Array2<f64>,
+    iterations: usize,
     formula: Eigenfunction,
     training: Option<(Points, Kernel)>,
     gamma: Option<f64>,
@@ -139,6 +140,7 @@ impl KernelMds {
         Ok(FittedKernelMds {
             embedding,
             eigenvalues: spectrum.values.iter().map(|&value| scale.back_squared(value)).collect(),
+            iterations: spectrum.iterations.max(1),
             eigenvectors: spectrum.vectors,
             formula,
             training: None,
@@ -167,7 +169,7 @@ impl Recipe for KernelMds {
 
     fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedKernelMds> {
         let rows = data.rows();
-        check_components(self.n_components, rows, "the number of rows")?;
+        check_components(self.n_components, rows, "n_samples")?;
         self.eigen_solver.options(self.tol, self.max_iter)?;
         match (data, self.kernel) {
             (Data::Points(points), _) => {
@@ -203,6 +205,7 @@ impl Model for FittedKernelMds {
         let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
             ("eigenvectors", Attribute::Matrix(self.eigenvectors.clone())),
+            ("n_iter", Attribute::Int(self.iterations as i64)),
         ];
         if let Some(gamma) = self.gamma {
             named.push(("gamma", Attribute::Float(gamma)));

@@ -2,10 +2,12 @@
 
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
+use super::errors::raise;
+use crate::error::Error;
 use crate::graph::Graph;
 use crate::input::{Csr, PointsRef};
 use crate::params::Value;
@@ -84,9 +86,14 @@ pub fn parameters(named: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
         .iter()
         .map(|(name, value)| {
             let name: String = name.extract()?;
-            let value = parameter(&value)
-                .ok_or_else(|| PyTypeError::new_err(format!("parameter `{name}`: cannot use {value}")))?;
-            Ok((name, value))
+            match parameter(&value) {
+                Some(value) => Ok((name, value)),
+                None => Err(raise(named.py(), Error::ParamType {
+                    name,
+                    expected: "None, a flag, a number, a name or a list of numbers".into(),
+                    got: value.get_type().name()?.to_string(),
+                })),
+            }
         })
         .collect()
 }

@@ -87,13 +87,11 @@ pub fn emit(py: Python<'_>, warnings: &[Warning]) -> PyResult<()> {
         return Ok(());
     }
     let classes = py.import("planish.exceptions")?;
-    let warn = py.import("warnings")?.getattr("warn")?;
+    // Python finds the caller's line: how deep it lies depends on the way in.
+    let warn = py.import("planish._warn")?.getattr("warn")?;
     for warning in warnings {
         let class = classes.getattr(warning.kind.class_name())?;
-        let options = PyDict::new(py);
-        // The frames between the user's call and here: the estimator's method and its base.
-        options.set_item("stacklevel", 3)?;
-        warn.call((&warning.message, class), Some(&options))?;
+        warn.call1((&warning.message, class))?;
     }
     Ok(())
 }

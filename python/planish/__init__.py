@@ -1,0 +1,68 @@
+"""Manifold learning, fast, exact and deterministic.
+
+Estimators follow scikit-learn: the same names, the same parameters, the same
+defaults, and a ``transform`` on every one of them. The work is done by a Rust
+core that releases the GIL, answers Ctrl-C and gives the same bits whatever the
+number of threads.
+
+Everything is imported on first use, so ``import planish`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import exceptions
+
+    __version__: str
+    from .classical_mds import ClassicalMDS
+    from .functions import estimate_memory, geodesic_distances, kneighbors, neighbors_graph
+    from .isomap import Isomap
+    from .kernel_mds import KernelMDS
+    from .pca import PCA
+
+__all__ = [
+    "PCA",
+    "ClassicalMDS",
+    "Isomap",
+    "KernelMDS",
+    "__version__",
+    "estimate_memory",
+    "exceptions",
+    "geodesic_distances",
+    "kneighbors",
+    "neighbors_graph",
+]
+
+# Where each public name lives.
+_HOME = {
+    "PCA": "pca",
+    "ClassicalMDS": "classical_mds",
+    "Isomap": "isomap",
+    "KernelMDS": "kernel_mds",
+    "estimate_memory": "functions",
+    "exceptions": "",
+    "geodesic_distances": "functions",
+    "kneighbors": "functions",
+    "neighbors_graph": "functions",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("planish")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _HOME[name]
+    module = import_module(f"{__name__}.{home or name}")
+    value = getattr(module, name) if home else module
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

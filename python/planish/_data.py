@@ -1,0 +1,86 @@
+"""NumPy and SciPy objects on one side, the tuples the Rust core reads on the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ._core import available_memory
+from .exceptions import InputError, MemoryNeedError
+
+CoreData = tuple[Any, ...]
+
+
+def points(X: Any) -> CoreData:
+    """Rows of features, dense or CSR."""
+    if not sparse.issparse(X):
+        return ("points", _dense(X))
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    indptr, indices = _int64(X.indptr), _int64(X.indices)
+    return ("csr", indptr, indices, _dense(X.data), int(X.shape[1]))
+
+
+def distances(D: Any) -> CoreData:
+    """Distances from each row to each training row."""
+    return ("distances", _dense(D))
+
+
+def kernel(K: Any) -> CoreData:
+    """Kernel values of each row with each training row."""
+    return ("kernel", _dense(K))
+
+
+def graph(G: Any) -> CoreData:
+    """Lengths of the edges from each row to training rows; a stored zero is an edge."""
+    if not G.has_canonical_format:
+        G = G.copy()
+        G.sum_duplicates()
+    return ("graph", _int64(G.indptr), _int64(G.indices), _dense(G.data))
+
+
+def from_core(value: Any) -> Any:
+    """Turn a fitted attribute into what a user holds: graphs become CSR arrays."""
+    if isinstance(value, tuple) and value and value[0] == "graph":
+        _, indptr, indices, weights = value
+        rows = len(indptr) - 1
+        return sparse.csr_array((weights, indices, indptr), shape=(rows, rows))
+    return value
+
+
+def as_dtype(result: Any, dtype: np.dtype[Any]) -> Any:
+    """Coordinates in the precision of the data they belong to."""
+    if result.dtype == dtype:
+        return result
+    with np.errstate(over="ignore"):
+        narrow = result.astype(dtype)
+    overflown = np.isfinite(result) & ~np.isfinite(narrow)
+    if overflown.any():
+        row = int(np.flatnonzero(overflown.any(axis=1))[0])
+        raise InputError(
+            f"the coordinates of row {row} exceed the range of {dtype.name}; pass X as float64"
+        )
+    return narrow
+
+
+def require_memory(need: int, what: str, way_out: str) -> None:
+    """Refuse what does not fit before any of it is taken."""
+    available = int(available_memory())
+    if need > available:
+        raise MemoryNeedError(
+            f"{what} needs {need / 1e9:.1f} GB but only {available / 1e9:.1f} GB is available; "
+            f"{way_out}",
+            need=need,
+            available=available,
+        )
+
+
+def _dense(values: Any) -> Any:
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def _int64(values: Any) -> Any:
+    return np.ascontiguousarray(values, dtype=np.int64)

@@ -1,0 +1,210 @@
+"""Metrics and kernels the Rust core does not know, evaluated by scikit-learn.
+
+Everything here runs on one thread: some of scikit-learn's parallel loops round
+differently for different numbers of threads, and planish promises the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from . import _data
+from .exceptions import InputError, ParameterError
+
+NATIVE_METRICS = frozenset(
+    {
+        "euclidean", "l2", "minkowski", "manhattan", "cityblock", "l1",
+        "chebyshev", "infinity", "cosine", "correlation",
+    }
+)  # fmt: skip
+NATIVE_KERNELS = frozenset({"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian"})
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric with its arguments, and who evaluates it."""
+
+    name: str | Callable[..., float]
+    p: float
+    arguments: Mapping[str, Any]
+
+    @property
+    def native(self) -> bool:
+        """Whether the Rust core knows this metric with these arguments."""
+        return isinstance(self.name, str) and self.name in NATIVE_METRICS and not self.arguments
+
+    @property
+    def keywords(self) -> dict[str, Any]:
+        """Arguments for scikit-learn's functions."""
+        if self.name == "minkowski":
+            return {"p": self.p, **self.arguments}
+        return dict(self.arguments)
+
+    def pairwise(self, X: Any, Y: Any = None) -> Any:
+        """Distances of every row of X to every row of Y (or of X)."""
+        from sklearn.metrics import pairwise_distances
+
+        columns = X.shape[0] if Y is None else Y.shape[0]
+        _data.require_memory(
+            16 * X.shape[0] * columns,
+            f"the {X.shape[0]} × {columns} matrix of distances",
+            "use a metric planish evaluates itself, or fewer rows",
+        )
+        call = lambda: pairwise_distances(X, Y, metric=self.name, n_jobs=1, **self.keywords)  # noqa: E731
+        return _named(call, "metric", self.name)
+
+
+def resolve_metric(metric: object, p: Any, metric_params: object) -> Metric:
+    """Check the three parameters that make a metric; ``p`` in ``metric_params`` wins."""
+    arguments = _keyword_arguments("metric_params", metric_params)
+    if callable(metric):
+        return Metric(metric, p, arguments)
+    if isinstance(metric, str) and metric in NATIVE_METRICS:
+        if metric == "minkowski":
+            p = arguments.pop("p", p)
+        return Metric(metric, p, arguments)
+    from sklearn.neighbors import VALID_METRICS
+
+    known = {*NATIVE_METRICS, *VALID_METRICS["brute"], "precomputed"}
+    if not isinstance(metric, str) or metric not in known:
+        raise ParameterError(
+            f"parameter `metric`: {metric!r} is not known; give a callable or one of: "
+            f"{', '.join(sorted(known))}"
+        )
+    return Metric(metric, p, arguments)
+
+
+def foreign_kernel(
+    kernel: object, arguments: object, defaults: Mapping[str, Any], X: Any, Y: Any = None
+) -> Any:
+    """Evaluate a callable, or a kernel only scikit-learn knows."""
+    from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
+
+    known = {*NATIVE_KERNELS, *kernel_metrics(), "precomputed"}
+    if not callable(kernel) and not (isinstance(kernel, str) and kernel in known):
+        raise ParameterError(
+            f"parameter `kernel`: {kernel!r} is not known; give a callable or one of: "
+            f"{', '.join(sorted(known))}"
+        )
+    keywords = _keyword_arguments("kernel_params", arguments)
+    if not callable(kernel):
+        keywords = {**defaults, **keywords}
+    call = lambda: pairwise_kernels(  # noqa: E731
+        X, Y, metric=kernel, filter_params=not callable(kernel), n_jobs=1, **keywords
+    )
+    return _named(call, "kernel", kernel)
+
+
+class ForeignNeighbors:
+    """Neighbours under a metric of scikit-learn's, for Isomap.
+
+    Training: the sparse neighbourhood graph, or, when that graph is in pieces
+    and must be bridged, the whole distance matrix. New rows come the same way.
+    """
+
+    def __init__(self, metric: Metric, n_neighbors: Any, radius: Any, algorithm: Any) -> None:
+        from sklearn.neighbors import NearestNeighbors
+
+        if (n_neighbors is None) == (radius is None):
+            raise ParameterError(
+                "parameter `n_neighbors`: give either `n_neighbors` or `radius` and set the other "
+                f"to None, got n_neighbors={n_neighbors!r} and radius={radius!r}"
+            )
+        self.metric = metric
+        self.by_radius = n_neighbors is None
+        self.whole_matrix = False
+        self.search = NearestNeighbors(
+            n_neighbors=n_neighbors,
+            radius=radius,
+            algorithm=algorithm,
+            metric=metric.name,
+            p=metric.p,
+            metric_params=dict(metric.arguments) or None,
+            n_jobs=1,
+        )
+
+    def training(self, X: Any, bridge: bool) -> _data.CoreData:
+        """Fit the search and describe the neighbourhoods of the rows of X."""
+        require_finite(X, self.metric)
+        self.rows = X
+        self._refuse_too_many(X.shape[0])
+        _named(lambda: self.search.fit(X), "metric", self.metric.name)
+        graph = self._graph(None)
+        pieces = sparse.csgraph.connected_components(graph, directed=False, return_labels=False)
+        self.whole_matrix = bridge and pieces > 1
+        if self.whole_matrix:
+            return _data.distances(self.metric.pairwise(X))
+        return _data.graph(graph)
+
+    def query(self, X: Any) -> _data.CoreData:
+        """Describe the training neighbours of new rows."""
+        require_finite(X, self.metric)
+        if self.whole_matrix:
+            return _data.distances(self.metric.pairwise(X, self.rows))
+        return _data.graph(self._graph(X))
+
+    def _graph(self, X: Any) -> Any:
+        find = (
+            self.search.radius_neighbors_graph if self.by_radius else self.search.kneighbors_graph
+        )
+        graph = _named(lambda: find(X, mode="distance"), "metric", self.metric.name)
+        graph.sort_indices()
+        return graph
+
+    def _refuse_too_many(self, rows: int) -> None:
+        wanted = self.search.n_neighbors
+        if not self.by_radius and isinstance(wanted, (int, np.integer)) and wanted >= rows:
+            raise ParameterError(
+                f"parameter `n_neighbors`: {wanted} neighbours asked for but X has n_samples = "
+                f"{rows}; a row has at most {rows - 1} neighbours besides itself"
+            )
+
+
+def require_finite(X: Any, metric: Metric) -> None:
+    """Name the first NaN or infinity, which scikit-learn's metrics would pass on."""
+    if metric.name == "nan_euclidean":
+        return
+    values = X.data if sparse.issparse(X) else X
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    where = np.argwhere(bad)[0]
+    if sparse.issparse(X):
+        entry = int(where[0])
+        row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
+        column, value = int(X.indices[entry]), X.data[entry]
+    else:
+        row, column = (int(index) for index in where)
+        value = X[row, column]
+    name = "NaN" if np.isnan(value) else "infinity"
+    raise InputError(
+        f"X contains {name} at row {row}, column {column}; remove or impute it before fitting"
+    )
+
+
+def _keyword_arguments(name: str, value: object) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ParameterError(
+            f"parameter `{name}`: expected a dict or None, got {type(value).__name__}"
+        )
+    return dict(value)
+
+
+def _named(call: Callable[[], Any], parameter: str, value: object) -> Any:
+    """Run scikit-learn's code; what it refuses names our parameter.
+
+    A callable of the user's raises its own exceptions unchanged.
+    """
+    if callable(value):
+        return call()
+    try:
+        return call()
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"parameter `{parameter}`: {value!r}: {error}") from error

@@ -1,0 +1,118 @@
+"""Every exception and warning planish raises.
+
+Each message names the parameter, the row or the pair that is wrong and what to
+do about it. All exceptions also derive from the built-in class a caller would
+expect, so existing ``except ValueError`` code keeps working.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
+
+__all__ = [
+    "CancelledError",
+    "ConvergenceWarning",
+    "DisconnectedGraphError",
+    "DisconnectedGraphWarning",
+    "InputAdjustedWarning",
+    "InputError",
+    "InternalError",
+    "MemoryNeedError",
+    "NegativeEigenvalueWarning",
+    "NotConvergedError",
+    "ParameterError",
+    "PlanishError",
+    "PlanishWarning",
+    "RankDeficientWarning",
+    "UnsupportedError",
+]
+
+
+class PlanishError(Exception):
+    """Base class of every planish exception."""
+
+
+class ParameterError(PlanishError, ValueError, TypeError):
+    """A parameter has a value or a type the method cannot use."""
+
+
+class InputError(PlanishError, ValueError):
+    """The data cannot be used; the message names the row or the pair."""
+
+
+class DisconnectedGraphError(PlanishError, ValueError):
+    """The neighbourhood graph falls apart and the policy forbids to go on.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,) or None
+        Connected component of each row.
+    n_components : int
+        Number of connected components.
+    """
+
+    def __init__(
+        self, *args: Any, labels: NDArray[np.intp] | None = None, n_components: int = 0
+    ) -> None:
+        super().__init__(*args)
+        self.labels = labels
+        self.n_components = n_components
+
+
+class MemoryNeedError(PlanishError, MemoryError):
+    """The job needs more memory than there is; raised before anything is taken.
+
+    Attributes
+    ----------
+    need, available : int
+        Bytes the job needs and bytes there are.
+    """
+
+    def __init__(self, *args: Any, need: int = 0, available: int = 0) -> None:
+        super().__init__(*args)
+        self.need = need
+        self.available = available
+
+
+class NotConvergedError(PlanishError, RuntimeError):
+    """An iteration did not reach its tolerance and its result is of no use."""
+
+
+class UnsupportedError(PlanishError, ValueError):
+    """The fitted object cannot do that."""
+
+
+class CancelledError(PlanishError, RuntimeError):
+    """The work was told to stop from inside; Ctrl-C raises KeyboardInterrupt instead."""
+
+
+class InternalError(PlanishError, RuntimeError):
+    """A defect of planish itself; please report it."""
+
+
+class PlanishWarning(UserWarning):
+    """Base class of every planish warning."""
+
+
+class NegativeEigenvalueWarning(PlanishWarning):
+    """The dissimilarities are not Euclidean: some coordinates are imaginary."""
+
+
+class DisconnectedGraphWarning(PlanishWarning):
+    """The neighbourhood graph was in pieces and the policy acted on it."""
+
+
+class ConvergenceWarning(PlanishWarning, _SklearnConvergenceWarning):
+    """An iteration stopped before it reached its tolerance."""
+
+
+class InputAdjustedWarning(PlanishWarning):
+    """The input was changed within tolerance, for example made symmetric."""
+
+
+class RankDeficientWarning(PlanishWarning):
+    """Some components carry no information: the data has a lower rank."""

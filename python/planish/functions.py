@@ -1,0 +1,310 @@
+"""The stages of the pipeline as functions, and what a fit would cost."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from . import _core, _data
+from ._base import Embedding
+from ._foreign import NATIVE_KERNELS, NATIVE_METRICS, resolve_metric
+from ._progress import progress_printer
+from ._threads import thread_count
+from .exceptions import InputError, ParameterError
+
+__all__ = ["estimate_memory", "geodesic_distances", "kneighbors", "neighbors_graph"]
+
+
+def kneighbors(
+    X: Any,
+    n_neighbors: int = 5,
+    *,
+    query: Any = None,
+    metric: str = "euclidean",
+    p: float = 2,
+    algorithm: str = "auto",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Find the nearest rows of X, exactly.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows to search; a square matrix of distances when `metric` is
+        "precomputed".
+    n_neighbors : int, default=5
+        Number of neighbours of each row.
+    query : {array-like, sparse matrix} of shape (n_queries, n_features), default=None
+        The rows whose neighbours are wanted. None means the rows of X
+        themselves; a row is then never its own neighbour, even when it has
+        duplicates.
+    metric : str, default="euclidean"
+        "euclidean", "manhattan", "chebyshev", "minkowski", "cosine",
+        "correlation", one of their other names, or "precomputed".
+    p : float, default=2
+        Power of the "minkowski" metric, at least 1.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How neighbours are searched. All give the same neighbours.
+    n_jobs : int, default=None
+        Number of threads, as in the estimators.
+    verbose : int, default=0
+        1 or 2 writes progress to stderr.
+
+    Returns
+    -------
+    distances : ndarray of shape (n_queries, n_neighbors)
+        Distances to the neighbours, nearest first.
+    indices : ndarray of shape (n_queries, n_neighbors)
+        The rows of X they are; of two at the same distance, the lower index
+        comes first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from planish import kneighbors
+    >>> distances, indices = kneighbors(np.array([[0.0], [1.0], [3.0]]), n_neighbors=1)
+    >>> indices.ravel()
+    array([1, 0, 1])
+    """
+    if n_neighbors is None:
+        raise ParameterError("parameter `n_neighbors`: expected an int, got None")
+    indptr, indices, distances = _search(
+        X, query, n_neighbors, None, metric, p, algorithm, n_jobs, verbose
+    )
+    rows = len(indptr) - 1
+    return distances.reshape(rows, -1), indices.reshape(rows, -1)
+
+
+def neighbors_graph(
+    X: Any,
+    *,
+    n_neighbors: int | None = None,
+    radius: float | None = None,
+    query: Any = None,
+    metric: str = "euclidean",
+    p: float = 2,
+    algorithm: str = "auto",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> sparse.csr_array:
+    """Build the graph that joins each row to its neighbours.
+
+    The graph can be given to :func:`geodesic_distances` and, with
+    ``metric="precomputed"``, to :class:`Isomap`.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows to search, as in :func:`kneighbors`.
+    n_neighbors : int, default=None
+        Number of neighbours of each row; give this or `radius`.
+    radius : float, default=None
+        Rows closer than this are neighbours; give this or `n_neighbors`.
+    query : {array-like, sparse matrix} of shape (n_queries, n_features), default=None
+        The rows whose neighbours are wanted; None means the rows of X.
+    metric : str, default="euclidean"
+        As in :func:`kneighbors`.
+    p : float, default=2
+        Power of the "minkowski" metric, at least 1.
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How neighbours are searched. All give the same neighbours.
+    n_jobs : int, default=None
+        Number of threads, as in the estimators.
+    verbose : int, default=0
+        1 or 2 writes progress to stderr.
+
+    Returns
+    -------
+    graph : scipy.sparse.csr_array of shape (n_queries, n_samples)
+        Row i stores the distances to its neighbours, a zero to a duplicate
+        included, in order of the column index.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from planish import neighbors_graph
+    >>> neighbors_graph(np.array([[0.0], [1.0], [3.0]]), radius=1.5).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 0.]])
+    """
+    indptr, indices, distances = _search(
+        X, query, n_neighbors, radius, metric, p, algorithm, n_jobs, verbose
+    )
+    columns = X.shape[0] if hasattr(X, "shape") else len(X)
+    graph = sparse.csr_array((distances, indices, indptr), shape=(len(indptr) - 1, columns))
+    graph.sort_indices()
+    return graph
+
+
+def geodesic_distances(
+    graph: Any,
+    *,
+    sources: ArrayLike | None = None,
+    path_method: str = "auto",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> NDArray[np.float64]:
+    """Compute the lengths of shortest paths through a graph.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n_nodes, n_nodes)
+        Stored entries are lengths of edges, a stored zero included. An edge
+        stored in one direction holds in both; two directions of different
+        length are refused.
+    sources : array-like of int of shape (n_sources,), default=None
+        Nodes at which paths start; None means all of them.
+    path_method : {"auto", "D", "FW", "batch", "sweep"}, default="auto"
+        As in :class:`Isomap`.
+    n_jobs : int, default=None
+        Number of threads, as in the estimators.
+    verbose : int, default=0
+        1 or 2 writes progress to stderr.
+
+    Returns
+    -------
+    distances : ndarray of shape (n_sources, n_nodes)
+        Lengths of shortest paths, infinity where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from planish import geodesic_distances
+    >>> path = csr_array(np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]]))
+    >>> geodesic_distances(path, sources=[0])
+    array([[0., 1., 3.]])
+    """
+    if not sparse.issparse(graph):
+        raise InputError(
+            "the graph must be a scipy.sparse matrix, whose stored entries are its edges; "
+            f"got {type(graph).__name__}"
+        )
+    graph = check_array(
+        graph, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, input_name="graph"
+    )
+    if graph.shape[0] != graph.shape[1]:
+        raise InputError(f"the graph must be square, got shape {graph.shape}")
+    starts = None if sources is None else _as_indices(sources)
+    threads, progress = thread_count(n_jobs), progress_printer(verbose, "geodesic_distances")
+    return _core.geodesic_distances(_data.graph(graph), starts, path_method, threads, progress)
+
+
+def estimate_memory(
+    method: str | type[Embedding] | Embedding, n_samples: int, n_features: int, **params: Any
+) -> int:
+    """Tell how much memory a fit takes at its largest moment, beyond the input.
+
+    Parameters
+    ----------
+    method : str, estimator class or estimator
+        What would be fitted; an estimator brings its parameters.
+    n_samples, n_features : int
+        Shape of the data.
+    **params : dict
+        Parameters that differ from the defaults, or from the estimator's.
+
+    Returns
+    -------
+    n_bytes : int
+        Peak number of bytes.
+
+    Examples
+    --------
+    >>> from planish import Isomap, estimate_memory
+    >>> estimate_memory(Isomap(), 20_000, 3) > estimate_memory(Isomap(), 10_000, 3)
+    True
+    """
+    estimator = _estimator(method)
+    if params:
+        estimator = type(estimator)(**{**estimator.get_params(deep=False), **params})
+    shape = [_count(n_samples, "n_samples"), _count(n_features, "n_features")]
+    known = estimator._core_params()
+    for name, native in (("metric", NATIVE_METRICS), ("kernel", NATIVE_KERNELS)):
+        if name in known and known[name] not in native:
+            known[name] = "precomputed"  # what scikit-learn evaluates arrives as a matrix
+    return int(_core.estimate_memory(estimator._method, known, *shape))
+
+
+def _estimator(method: str | type[Embedding] | Embedding) -> Embedding:
+    import planish
+
+    found: Any = getattr(planish, method, None) if isinstance(method, str) else method
+    if isinstance(found, type) and issubclass(found, Embedding):
+        found = found()
+    if isinstance(found, Embedding):
+        return found
+    known = ", ".join(_core.methods())
+    raise ParameterError(f"parameter `method`: {method!r} is not known; known methods: {known}")
+
+
+def _count(value: object, name: str) -> int:
+    try:
+        count = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        count = -1
+    if count < 0:
+        raise ParameterError(f"parameter `{name}`: expected an int of at least 0, got {value!r}")
+    return min(count, 2**62)  # more would not fit the core's integers
+
+
+def _as_indices(sources: ArrayLike) -> NDArray[np.int64]:
+    given = np.asarray(sources)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise ParameterError(
+            f"parameter `sources`: expected a list of node numbers, got {sources!r}"
+        )
+    return np.ascontiguousarray(given, dtype=np.int64)
+
+
+def _search(
+    X: Any,
+    query: Any,
+    n_neighbors: Any,
+    radius: Any,
+    metric: Any,
+    p: Any,
+    algorithm: Any,
+    n_jobs: Any,
+    verbose: Any,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Check and pass on what both neighbour functions take."""
+    precomputed = isinstance(metric, str) and metric == "precomputed"
+    if not precomputed and not resolve_metric(metric, p, None).native:
+        raise ParameterError(
+            f"parameter `metric`: {metric!r} is not one planish searches by itself; use "
+            "sklearn.neighbors.NearestNeighbors, or pass distances with metric='precomputed'"
+        )
+    if n_neighbors is not None:
+        n_neighbors = _count(n_neighbors, "n_neighbors")
+    for name, value in (("radius", radius), ("p", p)):
+        if value is not None and not isinstance(value, (int, float, np.integer, np.floating)):
+            raise ParameterError(f"parameter `{name}`: expected a number, got {value!r}")
+    if not isinstance(algorithm, str):
+        raise ParameterError(f"parameter `algorithm`: expected a name, got {algorithm!r}")
+    describe = _data.distances if precomputed else _data.points
+    accept_sparse = False if precomputed else "csr"
+
+    def described(rows: Any, name: str) -> _data.CoreData:
+        checked = check_array(
+            rows,
+            accept_sparse=accept_sparse,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            input_name=name,
+        )
+        return describe(checked)
+
+    data = described(X, "X")
+    wanted = None if query is None else described(query, "query")
+    threads, progress = thread_count(n_jobs), progress_printer(verbose, "kneighbors")
+    return _core.kneighbors(
+        data, wanted, n_neighbors, radius, metric, p, algorithm, threads, progress
+    )

@@ -1,0 +1,222 @@
+"""Ctrl-C, threads, forks: a fit is a good citizen of its process."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from conftest import swiss_roll
+from planish import PCA, ClassicalMDS, Isomap, KernelMDS
+
+PRELUDE = """
+import os, signal, sys, threading, time
+import numpy as np
+from planish import PCA, ClassicalMDS, Isomap, KernelMDS
+
+def tasks():
+    return len(os.listdir("/proc/self/task"))
+
+def interrupt_after(seconds):
+    def send():
+        time.sleep(seconds)
+        global sent
+        sent = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Thread(target=send, daemon=True).start()
+
+X = np.random.default_rng(0).normal(size=(20000, 3))
+small = X[:200]
+Isomap(n_neighbors=8).fit(small)  # everything is imported and warm
+"""
+
+
+def run(code, timeout=90):
+    done = subprocess.run(
+        [sys.executable, "-c", PRELUDE + textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+LONG_FITS = {
+    "Isomap": "Isomap(n_neighbors=10).fit(X)",
+    "Isomap-brute": "Isomap(n_neighbors=10, neighbors_algorithm='brute').fit(np.tile(X, 30))",
+    "Isomap-Floyd-Warshall": "Isomap(n_neighbors=10, path_method='FW').fit(X[:6000])",
+    "Isomap-dense": "Isomap(n_neighbors=10, eigen_solver='dense').fit(X[:5000])",
+    "ClassicalMDS": "ClassicalMDS(metric='manhattan', n_components=50).fit(X)",
+    "KernelMDS": "KernelMDS(kernel='laplacian', n_components=50).fit(X)",
+    "PCA": "PCA(svd_solver='full').fit(np.random.default_rng(0).normal(size=(3000, 3000)))",
+}
+
+
+@pytest.mark.parametrize("fit", LONG_FITS.values(), ids=LONG_FITS)
+def test_ctrl_c_stops_a_long_fit(fit):
+    call, _, data = fit.partition(".fit")
+    out = run(f"""
+        estimator, data = {call}, {data}
+        before, state = tasks(), dict(vars(estimator))
+        interrupt_after(0.7)
+        try:
+            estimator.fit(data)
+        except KeyboardInterrupt:
+            late = time.monotonic() - sent
+        else:
+            sys.exit("the fit ended before it could be interrupted")
+        assert late < 1.0, f"stopped only after {{late:.2f}} s"
+        time.sleep(0.1)  # the thread that sent the signal has ended, too
+        assert tasks() <= before, (before, os.listdir("/proc/self/task"))
+        assert vars(estimator) == state, sorted(vars(estimator))
+        again = Isomap(n_neighbors=8).fit_transform(small)
+        assert np.array_equal(again, Isomap(n_neighbors=8).fit_transform(small))
+        print("stopped")
+    """)
+    assert out == "stopped\n"
+
+
+def test_ctrl_c_leaves_an_earlier_fit_in_place():
+    out = run("""
+        estimator = Isomap(n_neighbors=8).fit(small)
+        before = estimator.embedding_
+        interrupt_after(0.5)
+        try:
+            estimator.fit(X)
+        except KeyboardInterrupt:
+            assert estimator.embedding_ is before
+            assert np.array_equal(estimator.transform(small), before)
+            print("kept")
+    """)
+    assert out == "kept\n"
+
+
+def test_ctrl_c_stops_geodesic_distances_and_transform():
+    out = run("""
+        import planish
+        for call in (
+            lambda: planish.geodesic_distances(planish.neighbors_graph(X, n_neighbors=8)),
+            lambda: planish.kneighbors(np.tile(X, 30), 10, algorithm="brute"),
+        ):
+            interrupt_after(0.5)
+            try:
+                call()
+            except KeyboardInterrupt:
+                assert time.monotonic() - sent < 1.0
+                print("stopped")
+    """)
+    assert out == "stopped\nstopped\n"
+
+
+def test_a_handler_that_does_not_raise_lets_the_fit_go_on():
+    out = run("""
+        heard = []
+        signal.signal(signal.SIGINT, lambda *_: heard.append(1))
+        interrupt_after(0.3)
+        Isomap(n_neighbors=8).fit(X[:6000])
+        print(len(heard))
+    """)
+    assert out == "1\n"
+
+
+def test_no_thread_outlives_a_call():
+    out = run("""
+        before = tasks()
+        for estimator in (PCA(2), ClassicalMDS(), KernelMDS(kernel="rbf"), Isomap(n_jobs=4)):
+            estimator.fit(small).transform(small)
+            assert tasks() == before, type(estimator)
+        print("clean")
+    """)
+    assert out == "clean\n"
+
+
+def test_other_python_threads_run_during_a_fit():
+    stop, ticks = threading.Event(), []
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.monotonic()
+    Isomap(n_neighbors=8, n_jobs=1).fit(swiss_roll(4000))
+    end = time.monotonic()
+    stop.set()
+    thread.join()
+    inside = [moment for moment in ticks if start < moment < end]
+    longest = max(np.diff([start, *inside, end]))
+    assert end - start > 0.2, "too short to tell"
+    assert longest < 0.2, f"no other thread ran for {longest:.2f} s of {end - start:.2f} s"
+
+
+def test_fits_in_several_threads_at_once():
+    X = swiss_roll(500)
+    makers = [
+        lambda: PCA(2).fit_transform(X),
+        lambda: ClassicalMDS(metric="manhattan").fit_transform(X),
+        lambda: KernelMDS(kernel="rbf").fit_transform(X),
+        lambda: Isomap(n_neighbors=8).fit_transform(X),
+    ] * 4
+    alone = [maker() for maker in makers]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda maker: maker(), makers))
+    for one, other in zip(alone, together, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_one_fitted_estimator_serves_several_threads():
+    X = swiss_roll(500)
+    fitted = Isomap(n_neighbors=8).fit(X)
+    expected = fitted.transform(X + 0.01)
+    with ThreadPoolExecutor(4) as pool:
+        results = pool.map(lambda _: fitted.transform(X + 0.01), range(8))
+        assert all(np.array_equal(result, expected) for result in results)
+
+
+def test_fit_after_fork():
+    X = swiss_roll(400)
+    fitted = Isomap(n_neighbors=8, n_jobs=2).fit(X)
+    child = os.fork()
+    if child == 0:
+        # Only os._exit may end the child: pytest must not run twice.
+        try:
+            again = Isomap(n_neighbors=8, n_jobs=2).fit_transform(X)
+            same = np.array_equal(again, fitted.embedding_)
+            same &= np.array_equal(fitted.transform(X), fitted.embedding_)
+            os._exit(0 if same else 3)
+        except BaseException:
+            os._exit(4)
+    deadline = time.monotonic() + 30
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            pytest.fail("the fit in the child hangs")
+        time.sleep(0.02)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_an_exception_in_the_progress_callback_stops_the_fit(monkeypatch):
+    from planish import _progress
+
+    def broken(self, stage, done, total):
+        raise OSError("stderr is gone")
+
+    monkeypatch.setattr(_progress.ProgressPrinter, "__call__", broken)
+    estimator = Isomap(n_neighbors=8, verbose=1)
+    with pytest.raises(OSError, match="stderr is gone"):
+        estimator.fit(swiss_roll(6000))
+    assert not hasattr(estimator, "embedding_")

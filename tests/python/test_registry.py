@@ -1,0 +1,120 @@
+"""The Rust registry and the Python classes say the same things."""
+
+import inspect
+import warnings
+
+import pytest
+
+import planish
+from planish import _core, exceptions
+from planish._base import Embedding
+
+CLASSES = {
+    name: value
+    for name in planish.__all__
+    if isinstance(value := getattr(planish, name), type) and issubclass(value, Embedding)
+}
+
+
+def signature_defaults(cls):
+    parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+    return {parameter.name: parameter.default for parameter in parameters}
+
+
+def test_every_method_has_a_class_of_its_name():
+    assert set(_core.methods()) == set(CLASSES)
+    assert all(cls._method == name for name, cls in CLASSES.items())
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_parameters_and_defaults_agree(name):
+    cls, registered = CLASSES[name], _core.methods()[name]
+    signature = signature_defaults(cls)
+    assert cls._python_params <= set(signature)
+    assert not cls._python_params & set(registered)
+    assert set(registered) - cls._core_only_params == set(signature) - cls._python_params
+    for parameter in set(registered) - cls._core_only_params:
+        assert registered[parameter] == signature[parameter], parameter
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_every_parameter_is_documented(name):
+    documented = CLASSES[name].__doc__
+    missing = [p for p in signature_defaults(CLASSES[name]) if f"\n    {p} : " not in documented]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+@pytest.mark.filterwarnings("ignore::planish.exceptions.PlanishWarning")
+def test_every_fitted_attribute_is_documented(name, blob):
+    estimator = CLASSES[name]().fit(blob)
+    fitted = {a for a in vars(estimator) if a.endswith("_") and not a.startswith("_")}
+    fitted |= set(CLASSES[name]._on_demand)
+    missing = [a for a in sorted(fitted) if f"\n    {a} : " not in CLASSES[name].__doc__]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", ["PCA", "Isomap", "ClassicalMDS"])
+def test_signature_begins_as_scikit_learns(name):
+    import sklearn.decomposition
+    import sklearn.manifold
+
+    home = sklearn.decomposition if name == "PCA" else sklearn.manifold
+    theirs = inspect.signature(getattr(home, name)).parameters
+    ours = inspect.signature(CLASSES[name]).parameters
+    assert list(ours)[: len(theirs)] == list(theirs)
+    for parameter in theirs:
+        assert ours[parameter].default == theirs[parameter].default, parameter
+        assert ours[parameter].kind == theirs[parameter].kind, parameter
+
+
+def test_exception_classes_exist_and_none_is_idle():
+    named = set(_core.exception_table().values())
+    ours = {
+        name
+        for name in exceptions.__all__
+        if issubclass(getattr(exceptions, name), exceptions.PlanishError)
+    }
+    # Raised for a panic, which is no variant of the error type.
+    assert ours - named == {"PlanishError", "InternalError"}
+    assert named - ours == set()
+
+
+def test_warning_classes_are_the_same():
+    ours = {
+        name
+        for name in exceptions.__all__
+        if issubclass(getattr(exceptions, name), exceptions.PlanishWarning)
+    }
+    assert set(_core.warning_table()) == ours - {"PlanishWarning"}
+
+
+def test_exceptions_are_what_callers_catch():
+    import sklearn.exceptions
+
+    assert issubclass(exceptions.ParameterError, (ValueError, TypeError))
+    assert issubclass(exceptions.ParameterError, TypeError)
+    assert issubclass(exceptions.MemoryNeedError, MemoryError)
+    assert issubclass(exceptions.DisconnectedGraphError, ValueError)
+    assert issubclass(exceptions.ConvergenceWarning, sklearn.exceptions.ConvergenceWarning)
+
+
+def test_native_metrics_and_kernels_are_native(blob):
+    from planish._foreign import NATIVE_KERNELS, NATIVE_METRICS
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", exceptions.PlanishWarning)
+        for metric in NATIVE_METRICS:
+            fitted = planish.Isomap(metric=metric, n_neighbors=8).fit(blob)
+            assert "_foreign" not in vars(fitted)
+        for kernel in NATIVE_KERNELS:
+            fitted = planish.KernelMDS(kernel=kernel).fit(blob)
+            assert "_foreign" not in vars(fitted)
+
+
+def test_public_names_resolve():
+    assert set(planish.__all__) <= set(dir(planish))
+    for name in planish.__all__:
+        assert getattr(planish, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Umap'"):
+        planish.Umap  # noqa: B018
