@@ -15,6 +15,7 @@ import argparse
 import time
 import warnings
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from sklearn.datasets import load_digits, make_swiss_roll
 from sklearn.manifold import trustworthiness
 
 ROOT = Path(__file__).resolve().parent.parent
+WIDEST = 6  # tiles in a row of the picture
+SPACE = 3  # dimensions that can be drawn as they are
 
 # Set wherever a method has a parameter of that name.
 PARAMETERS = {"n_components": 2, "n_neighbors": 10, "kernel": "cosine", "random_state": 0}
@@ -45,7 +48,7 @@ class DataSet:
 class Outcome:
     """One method on one data set."""
 
-    method: str
+    title: str
     data: DataSet
     embedding: np.ndarray
     seconds: float
@@ -84,7 +87,8 @@ def run(name: str, method: type[BaseEstimator], data: DataSet) -> Outcome:
     seconds = time.perf_counter() - start
     trust = trustworthiness(data.points, embedding, n_neighbors=10)
     residual = None if data.truth is None else affine_residual(embedding, data.truth)
-    return Outcome(name, data, embedding, seconds, trust, residual)
+    title = f"{name} ({model.kernel})" if "kernel" in known else name
+    return Outcome(title, data, embedding, seconds, trust, residual)
 
 
 def affine_residual(embedding: np.ndarray, truth: np.ndarray) -> float:
@@ -95,62 +99,94 @@ def affine_residual(embedding: np.ndarray, truth: np.ndarray) -> float:
 
 
 def print_table(outcomes: list[Outcome]) -> None:
-    print(f"{'data':<12}{'method':<16}{'time':>10}{'affine residual':>18}{'trustworthiness':>18}")
+    print(f"{'data':<12}{'method':<22}{'time':>10}{'affine residual':>18}{'trustworthiness':>18}")
     for one in outcomes:
         residual = "–" if one.residual is None else f"{one.residual:.4f}"
         print(
-            f"{one.data.name:<12}{one.method:<16}{one.seconds * 1e3:>7.0f} ms"
+            f"{one.data.name:<12}{one.title:<22}{one.seconds * 1e3:>7.0f} ms"
             f"{residual:>18}{one.trust:>18.4f}"
         )
 
 
 def draw(outcomes: list[Outcome], sets: list[DataSet], output: Path) -> None:
-    """One row per data set: the data first, then each method's embedding."""
+    """One block of tiles per data set: the data first, then each method's embedding."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    columns = 1 + len(outcomes) // len(sets)
+    tiles = 1 + len(outcomes) // len(sets)
+    columns = min(tiles, WIDEST)
+    lines = -(-tiles // columns)
     plt.rcParams.update({"font.size": 9, "font.family": "sans-serif"})
-    figure = plt.figure(figsize=(2.7 * columns, 2.9 * len(sets) + 0.5), layout="constrained")
-    for row, data in enumerate(sets):
+    figure = plt.figure(
+        figsize=(2.7 * columns, 3.1 * lines * len(sets) + 0.4), layout="constrained"
+    )
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+    grid = figure.add_gridspec(lines * len(sets), columns)
+    for block, data in enumerate(sets):
+        places = [grid[block * lines + i // columns, i % columns] for i in range(tiles)]
         style = {"c": data.color, "cmap": data.color_map, "s": 5, "linewidths": 0}
-        draw_input(figure, (len(sets), columns, row * columns + 1), data, style)
+        draw_input(figure, places[0], data, style)
         own = [one for one in outcomes if one.data is data]
-        for column, one in enumerate(own, start=2):
-            axes = figure.add_subplot(len(sets), columns, row * columns + column)
+        for place, one in zip(places[1:], own, strict=True):
+            axes = figure.add_subplot(place)
             axes.scatter(*one.embedding.T, **style)
-            axes.set_title(one.method, fontweight="bold")
+            axes.set_title(one.title, fontweight="bold")
             axes.set_xlabel(caption(one), fontsize=8, color="0.35")
-            axes.set_xticks([])
-            axes.set_yticks([])
-            axes.set_box_aspect(1)
-            axes.spines[:].set_color("0.8")
-    figure.suptitle("planish: every method, two data sets", fontsize=12)
+            frame(axes)
+    figure.suptitle(f"planish {planish_version()}: every method, two data sets", fontsize=12)
     output.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(output, dpi=150)
+    figure.savefig(output, dpi=130)
     plt.close(figure)
 
 
-def draw_input(figure: Any, place: tuple[int, int, int], data: DataSet, style: dict) -> None:
+def draw_input(figure: Any, place: Any, data: DataSet, style: dict[str, Any]) -> None:
     """The data itself: in space when it has three coordinates, as images otherwise."""
     n, dim = data.points.shape
-    title = f"{data.name}\n{n} × {dim}"
-    if dim == 3:
-        axes = figure.add_subplot(*place, projection="3d")
+    if dim == SPACE:
+        axes = figure.add_subplot(place, projection="3d")
         axes.scatter(*data.points.T, **style)
-        axes.view_init(elev=10, azim=-75)
-        axes.set(xticklabels=[], yticklabels=[], zticklabels=[])
+        axes.view_init(elev=12, azim=-78)
+        axes.set_box_aspect((1, 1, 1), zoom=1.2)
+        axes.set(xticks=[], yticks=[], zticks=[])
+        color_by = "coloured by arc length"
     else:
-        axes = figure.add_subplot(*place)
-        side = int(np.sqrt(dim))
-        shown = data.points[:64, : side * side].reshape(8, 8, side, side)
-        axes.imshow(shown.transpose(0, 2, 1, 3).reshape(8 * side, 8 * side), cmap="gray_r")
-        axes.set_xticks([])
-        axes.set_yticks([])
-        axes.spines[:].set_color("0.8")
-    axes.set_title(title, fontweight="bold")
+        axes = figure.add_subplot(place)
+        axes.imshow(contact_sheet(data.points), cmap="gray_r")
+        axes.set_xlabel("coloured by digit", fontsize=8, color="0.35")
+        frame(axes)
+        color_by = ""
+    axes.set_title(f"{data.name}, {n} × {dim}", fontweight="bold")
+    if color_by:
+        axes.text2D(
+            0.5,
+            -0.04,
+            color_by,
+            transform=axes.transAxes,
+            ha="center",
+            va="top",
+            fontsize=8,
+            color="0.35",
+        )
+
+
+def contact_sheet(images: np.ndarray, across: int = 8) -> np.ndarray:
+    """The first images side by side, with a margin between them."""
+    side = int(np.sqrt(images.shape[1]))
+    shown = images[: across * across].reshape(across, across, side, side)
+    shown = np.pad(shown, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    return shown.transpose(0, 2, 1, 3).reshape(across * (side + 2), across * (side + 2))
+
+
+def frame(axes: Any) -> None:
+    axes.set(xticks=[], yticks=[])
+    axes.set_box_aspect(1)
+    axes.spines[:].set_color("0.8")
+
+
+def planish_version() -> str:
+    return metadata.version("planish")
 
 
 def caption(one: Outcome) -> str:
