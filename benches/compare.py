@@ -173,6 +173,7 @@ def in_own_process(request: dict[str, Any], threads: int | None, timeout: float)
             env=environment,
             timeout=timeout,
             preexec_fn=pin,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return {"error": f"more than {timeout:.0f} s"}
