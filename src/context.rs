@@ -8,7 +8,8 @@
 
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use rand_pcg::Pcg64Mcg;
 
@@ -56,7 +57,8 @@ pub struct Ctx {
     seed: u64,
     threads: usize,
     memory_limit: Option<u64>,
-    pool: rayon::ThreadPool,
+    pool: Option<rayon::ThreadPool>,
+    live: Arc<AtomicUsize>,
     warnings: Mutex<Vec<Warning>>,
 }
 
@@ -100,19 +102,30 @@ impl Ctx {
     /// refuses threads the work runs on one.
     pub fn new(threads: usize, seed: u64) -> Self {
         let threads = threads.max(1);
-        let build = |count| rayon::ThreadPoolBuilder::new().num_threads(count).build();
-        let pool = build(threads).or_else(|_| build(1)).or_else(|_| {
-            // A pool that uses the calling thread needs no new thread at all.
-            rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()
-        });
+        let live = Arc::new(AtomicUsize::new(0));
+        let build = |count| {
+            let (born, gone) = (live.clone(), live.clone());
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(count)
+                .thread_name(|index| format!("planish-{index}"))
+                .start_handler(move |_| {
+                    born.fetch_add(1, Ordering::AcqRel);
+                })
+                .exit_handler(move |_| {
+                    gone.fetch_sub(1, Ordering::AcqRel);
+                })
+                .build()
+        };
+        // When the system refuses every thread, work runs on the caller's.
+        let pool = build(threads).or_else(|_| build(1)).ok();
         Ctx {
             cancel: Cancel::default(),
             meter: Arc::default(),
             seed,
             threads,
             memory_limit: None,
-            // proof: the last attempt spawns nothing, so the system cannot refuse it.
-            pool: pool.expect("a pool on the current thread needs no resources"),
+            pool,
+            live,
             warnings: Mutex::default(),
         }
     }
@@ -135,7 +148,10 @@ impl Ctx {
 
     /// Run `work` inside this context's pool: rayon calls within use its threads.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        self.pool.install(work)
+        match &self.pool {
+            Some(pool) => pool.install(work),
+            None => work(),
+        }
     }
 
     /// `Err(Cancelled)` once a stop was asked for. Stages call it at least
@@ -203,6 +219,18 @@ impl Ctx {
             });
         }
         Ok(())
+    }
+}
+
+impl Drop for Ctx {
+    /// The pool's threads are gone when the context is: rayon only asks them to
+    /// leave, so wait (briefly, they have nothing left to do).
+    fn drop(&mut self) {
+        self.pool = None;
+        let patience = Instant::now() + Duration::from_secs(1);
+        while self.live.load(Ordering::Acquire) > 0 && Instant::now() < patience {
+            std::thread::sleep(Duration::from_micros(20));
+        }
     }
 }
 

@@ -1,13 +1,32 @@
 //! Manifold learning: points (or distances, or a graph) in, the few
 //! coordinates that explain them out.
+//!
+//! ```text
+//! input ──► neighbors ──► graph ──► kernel ──► spectrum ──► embedding ──► extend (new points)
+//! ```
+//!
+//! Every stage is a module and every module a door: a caller may enter with
+//! something precomputed. [`methods`] are recipes over the stages, [`pipeline`]
+//! is the frame they run in, and [`Ctx`] travels along with threads,
+//! cancellation, progress and randomness.
+
 pub mod context;
+pub mod embedding;
 pub mod error;
+pub mod extend;
 pub mod graph;
 pub mod input;
 pub mod kernel;
 pub mod linalg;
+pub mod methods;
 pub mod neighbors;
+pub mod params;
+pub mod pipeline;
 pub mod spectrum;
+
+#[cfg(feature = "python")]
+mod python;
 
 pub use context::Ctx;
 pub use error::{Error, Result};
+pub use pipeline::{Data, Model, Recipe, transform};

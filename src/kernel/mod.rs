@@ -1,3 +1,20 @@
 //! Every matrix whose spectrum is an embedding.
+//!
+//! - [`center`]: doubly centred squared distances and kernels, never formed;
+//! - [`packed_center`]: the same over the packed half of a distance matrix;
+//! - [`points`]: the covariance and the Gram matrix of centred points;
+//! - [`covariance`]: principal axes;
+//! - [`functions`]: kernel functions between two sets of points.
 
+pub mod center;
+pub mod covariance;
+pub mod functions;
 pub mod packed;
+pub mod packed_center;
+pub mod points;
+
+pub use center::{CenteredKernel, CenteredSquares, Centering, SquareMeans};
+pub use covariance::{Pca, PcaRoute, pca, pca_about};
+pub use functions::{Kernel, kernel_matrix};
+pub use packed_center::CenteredPacked;
+pub use points::{CenteredPoints, Side};

@@ -1,1 +1,182 @@
-//! spectrum
+//! Which end of the spectrum, how many eigenpairs, by which solver, in which
+//! order and with which sign: the last stage before coordinates.
+//!
+//! Methods hand over a [`SymmetricOperator`] (a matrix they never need to form)
+//! and get its algebraically largest eigenpairs from [`top`]. Small matrices go
+//! to a dense decomposition, large ones to a block Krylov iteration whose cost
+//! is a handful of products with the matrix.
+//!
+//! The result is the same on any number of threads: operators and the solver
+//! work over fixed chunks and add partial sums in order.
+
+mod dense;
+mod krylov;
+mod orthonormal;
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+
+pub use orthonormal::orthonormal_columns;
+
+/// A symmetric matrix known by its products.
+pub trait SymmetricOperator: Sync {
+    /// Number of rows (and columns).
+    fn dim(&self) -> usize;
+
+    /// y ← A·x for a block x of `dim() × b`; y is overwritten.
+    fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()>;
+
+    /// The matrix itself; by default A applied to the identity, block by block.
+    fn to_dense(&self, ctx: &Ctx) -> Result<Array2<f64>> {
+        const BLOCK: usize = 16;
+        let n = self.dim();
+        let mut matrix = Array2::zeros((n, n));
+        for first in (0..n).step_by(BLOCK) {
+            let width = BLOCK.min(n - first);
+            let unit = Array2::from_shape_fn((n, width), |(i, j)| f64::from(u8::from(i == first + j)));
+            self.apply(unit.view(), matrix.slice_mut(s![.., first..first + width]), ctx)?;
+        }
+        Ok(matrix)
+    }
+}
+
+/// A dense symmetric matrix is its own operator (both triangles are read).
+impl SymmetricOperator for Array2<f64> {
+    fn dim(&self) -> usize {
+        self.nrows()
+    }
+
+    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
+        y.assign(&crate::linalg::matmul(self.view(), x, ctx)?);
+        Ok(())
+    }
+
+    fn to_dense(&self, _: &Ctx) -> Result<Array2<f64>> {
+        Ok(self.clone())
+    }
+}
+
+/// How the eigenpairs are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Solver {
+    /// Dense when the matrix is small or most of it is wanted, else Krylov.
+    #[default]
+    Auto,
+    /// Form the matrix and decompose all of it: O(n³), the exact twin.
+    Dense,
+    /// Block Krylov: a few products with the matrix.
+    Krylov,
+}
+
+/// What [`top`] may be told beside the matrix.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Which solver.
+    pub solver: Solver,
+    /// Largest residual ‖Av − λv‖ relative to ‖A‖ that counts as converged;
+    /// 0 stands for the tightest that is sensible (1e-12).
+    pub tol: f64,
+    /// Most products with a block of vectors before the Krylov solver gives up.
+    pub max_iter: Option<usize>,
+    /// Known vectors to leave out (columns, n × r), e.g. the constant vector of
+    /// a centred matrix: the eigenpairs are those of A restricted to their
+    /// orthogonal complement.
+    pub deflate: Option<Array2<f64>>,
+}
+
+/// The k algebraically largest eigenpairs.
+#[derive(Debug, Clone)]
+pub struct Spectrum {
+    /// Eigenvalues, descending.
+    pub values: Vec<f64>,
+    /// Orthonormal eigenvectors, one per column (n × k, row-major), signs by
+    /// [`fix_signs`].
+    pub vectors: Array2<f64>,
+    /// ‖Av − λv‖ of each pair, measured with a product of its own.
+    pub residuals: Vec<f64>,
+    /// Products with a block of vectors; 0 for the dense solver.
+    pub iterations: usize,
+    /// Whether all pairs reached the tolerance. When not, the best ones found
+    /// are returned and the caller should warn.
+    pub converged: bool,
+    /// The most negative value seen: the exact bottom eigenvalue from the dense
+    /// solver, an estimate from above from the Krylov solver.
+    pub lowest: f64,
+}
+
+/// Below this dimension a dense decomposition is faster than iterating.
+const DENSE_BELOW: usize = 160;
+
+/// The `k` algebraically largest eigenpairs of `op`.
+pub fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
+    let n = op.dim();
+    let skipped = options.deflate.as_ref().map_or(0, |known| known.ncols());
+    if let Some(known) = &options.deflate
+        && known.nrows() != n
+    {
+        let rows = known.nrows();
+        return Err(Error::input(format!("deflation vectors have {rows} rows, the matrix {n}")));
+    }
+    if k == 0 || k + skipped > n {
+        let most = n.saturating_sub(skipped);
+        return Err(Error::param(
+            "n_components",
+            format!("{k} eigenvectors asked for; this {n} × {n} matrix has between 1 and {most} to give"),
+        ));
+    }
+    if !(options.tol >= 0.0 && options.tol < 1.0) {
+        return Err(Error::param("tol", format!("must be at least 0 and below 1, got {}", options.tol)));
+    }
+    let dense = match options.solver {
+        Solver::Dense => true,
+        Solver::Krylov => false,
+        // A block as wide as k gains little once k is a good part of n.
+        Solver::Auto => n <= DENSE_BELOW || k * 6 > n,
+    };
+    let mut found = ctx
+        .install(|| if dense { dense::top(op, k, options, ctx) } else { krylov::top(op, k, options, ctx) })?;
+    fix_signs(&mut found.vectors);
+    Ok(found)
+}
+
+/// Turn each column so that its entry of largest magnitude (the first among
+/// exact ties) is positive.
+pub fn fix_signs(vectors: &mut Array2<f64>) {
+    for mut column in vectors.columns_mut() {
+        let mut largest = 0.0_f64;
+        for &value in &column {
+            if value.abs() > largest.abs() {
+                largest = value;
+            }
+        }
+        if largest < 0.0 {
+            column.mapv_inplace(|value| -value);
+        }
+    }
+}
+
+/// Indices of `values` from largest to smallest, ties in their given order.
+pub fn descending(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_follow_the_first_largest_entry() {
+        let mut vectors = ndarray::arr2(&[[-2.0, 0.0, 1.0], [2.0, 0.0, -3.0]]);
+        fix_signs(&mut vectors);
+        assert_eq!(vectors, ndarray::arr2(&[[2.0, 0.0, -1.0], [-2.0, 0.0, 3.0]]));
+    }
+
+    #[test]
+    fn order_is_stable_among_ties() {
+        assert_eq!(descending(&[1.0, 3.0, 1.0, 3.0]), [1, 3, 0, 2]);
+    }
+}

@@ -1,7 +1,17 @@
 //! What a caller may hand in, and every check of it.
+//!
+//! The first stage of the dataflow: [`Points`] and [`Csr`] are what later
+//! stages see; [`check`] refuses what is not legal and [`scale`] brings extreme
+//! magnitudes into the range where squares are safe.
+
+pub mod check;
+pub mod scale;
 
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
+
+pub use check::{check_finite, check_points};
+pub use scale::Scale;
 
 /// Sparse points: compressed rows, column indices ascending within a row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,176 @@
+//! The eigenfunction formula: an eigenvector of a centred kernel, evaluated at
+//! a new point (Bengio et al. 2003; the survey's (39) with the centring (40)).
+//!
+//! ```text
+//! y_c(x) = λ_c^(-1/2) Σ_i v_ic · k̃(x, x_i)
+//! k̃(x, x_i) = k(x, x_i) − Σ_j a_j k(x, x_j) − Σ_j a_j k(x_i, x_j) + Σ_jl a_j a_l k(x_j, x_l)
+//! ```
+//!
+//! At a training row this is the eigenvalue equation itself and gives back the
+//! row's coordinates; methods that hold their kernel rows compute their own
+//! embedding by it, so that `transform` of a training row is equal to the bit.
+//! The arithmetic of one row never depends on other rows of the same call.
+//!
+//! Cost: p·n per row.
+
+use ndarray::{Array1, Array2, ArrayView2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::linear::dot;
+use crate::context::Ctx;
+use crate::error::Result;
+use crate::kernel::packed::LANES;
+
+/// What the formula needs of the training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Eigenfunction {
+    /// λ^(-1/2) v, one row per component; zero for components without an eigenvalue above zero.
+    weights: Array2<f64>,
+    /// Σ_j a_j k(x_i, x_j) for each training row.
+    means: Array1<f64>,
+    /// Σ a_j a_l k(x_j, x_l).
+    grand_mean: f64,
+    /// The origin's weights a; `None` is 1/n each.
+    origin: Option<Array1<f64>>,
+}
+
+impl Eigenfunction {
+    /// From the eigenpairs that are kept (`None` for a component that is not)
+    /// and the means of the kernel's rows.
+    pub fn new(
+        vectors: ArrayView2<'_, f64>,
+        values: &[Option<f64>],
+        means: Array1<f64>,
+        grand_mean: f64,
+        origin: Option<Array1<f64>>,
+    ) -> Self {
+        let mut weights = Array2::zeros((values.len(), vectors.nrows()));
+        for (component, value) in values.iter().enumerate() {
+            if let Some(value) = value {
+                let scale = 1.0 / value.sqrt();
+                weights.row_mut(component).assign(&vectors.column(component).mapv(|entry| entry * scale));
+            }
+        }
+        Eigenfunction { weights, means, grand_mean, origin }
+    }
+
+    /// Number of training rows.
+    pub fn training_rows(&self) -> usize {
+        self.means.len()
+    }
+
+    /// Number of components.
+    pub fn components(&self) -> usize {
+        self.weights.nrows()
+    }
+
+    /// Coordinates of every row of `values`, each first turned into kernel
+    /// values by `kernel` (for squared distances: −½ d²).
+    pub fn project_rows(
+        &self,
+        values: ArrayView2<'_, f64>,
+        kernel: impl Fn(f64) -> f64 + Sync,
+        ctx: &Ctx,
+    ) -> Result<Array2<f64>> {
+        const ROWS: usize = 16;
+        let mut placed = Array2::zeros((values.nrows(), self.components()));
+        let width = self.components().max(1);
+        let out = placed.as_slice_mut().unwrap_or_default();
+        out.par_chunks_mut(ROWS * width).enumerate().try_for_each_init(
+            || vec![0.0; values.ncols()],
+            |row_of_kernel, (chunk, coordinates)| {
+                ctx.check()?;
+                for (offset, y) in coordinates.chunks_mut(width).enumerate() {
+                    for (slot, value) in row_of_kernel.iter_mut().zip(values.row(chunk * ROWS + offset)) {
+                        *slot = kernel(*value);
+                    }
+                    self.project(row_of_kernel, y);
+                }
+                Ok(())
+            },
+        )?;
+        Ok(placed)
+    }
+
+    /// Coordinates of one new row from its kernel values; `values` is used as scratch.
+    pub fn project(&self, values: &mut [f64], coordinates: &mut [f64]) {
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || self.project_in_place(values, coordinates),
+        );
+    }
+
+    #[inline(always)]
+    fn project_in_place(&self, values: &mut [f64], coordinates: &mut [f64]) {
+        let mean = match &self.origin {
+            None => sum(values) / values.len() as f64,
+            Some(origin) => dot(origin.as_slice().unwrap_or_default(), values),
+        };
+        let shift = self.grand_mean - mean;
+        for (value, own_mean) in values.iter_mut().zip(&self.means) {
+            *value += shift - own_mean;
+        }
+        for (coordinate, weights) in coordinates.iter_mut().zip(self.weights.outer_iter()) {
+            *coordinate = dot(weights.as_slice().unwrap_or_default(), values);
+        }
+    }
+
+    /// Coordinates of up to [`LANES`] new rows at once, from geodesic distances
+    /// to node after node: the kernel is −½ d². `distances` and `node_of` are
+    /// by position. Lane by lane the arithmetic is the same whatever the other
+    /// lanes hold.
+    pub fn project_lanes(&self, distances: &[[f64; LANES]], node_of: &[u32]) -> Vec<[f64; LANES]> {
+        let mut coordinates = vec![[0.0; LANES]; self.components()];
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || self.project_lanes_into(distances, node_of, &mut coordinates),
+        );
+        coordinates
+    }
+
+    #[inline(always)]
+    fn project_lanes_into(&self, distances: &[[f64; LANES]], node_of: &[u32], out: &mut [[f64; LANES]]) {
+        let mut shift = [0.0; LANES];
+        let uniform = 1.0 / distances.len() as f64;
+        for (lanes, &node) in distances.iter().zip(node_of) {
+            let weight = self.origin.as_ref().map_or(uniform, |origin| origin[node as usize]);
+            for lane in 0..LANES {
+                shift[lane] += 0.5 * weight * (lanes[lane] * lanes[lane]);
+            }
+        }
+        for lane in &mut shift {
+            *lane += self.grand_mean;
+        }
+        for (lanes, &node) in distances.iter().zip(node_of) {
+            let mean = self.means[node as usize];
+            let mut centred = [0.0; LANES];
+            for lane in 0..LANES {
+                centred[lane] = shift[lane] - mean - 0.5 * (lanes[lane] * lanes[lane]);
+            }
+            for (sums, weights) in out.iter_mut().zip(self.weights.outer_iter()) {
+                let weight = weights[node as usize];
+                for lane in 0..LANES {
+                    sums[lane] += weight * centred[lane];
+                }
+            }
+        }
+    }
+}
+
+/// Partial sums that a CPU adds side by side; their number fixes the order of
+/// the additions, hence the bits.
+const PARTS: usize = 8;
+
+#[inline(always)]
+fn sum(values: &[f64]) -> f64 {
+    let mut parts = [0.0; PARTS];
+    let chunks = values.chunks_exact(PARTS);
+    let rest: f64 = chunks.remainder().iter().sum();
+    for chunk in chunks {
+        for part in 0..PARTS {
+            parts[part] += chunk[part];
+        }
+    }
+    parts.iter().sum::<f64>() + rest
+}

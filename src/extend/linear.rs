@@ -1,0 +1,230 @@
+//! A linear map from points to coordinates and back: PCA, and classical scaling
+//! of Euclidean points, place every row by it, training rows included.
+//!
+//! Each coordinate is a sum in a fixed order that does not depend on how rows
+//! are grouped, so one row alone gives the same bits as the whole matrix.
+//!
+//! Cost: p·D per row (p per stored entry for sparse rows).
+
+use ndarray::{Array1, Array2, ArrayView2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+use crate::input::{Csr, PointsRef};
+
+/// y = A (x − c), and x = c + Aᵀ(y / s²) for axes of length s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinearMap {
+    center: Array1<f64>,
+    axes: Array2<f64>,
+    /// A c, for rows that are never centred themselves.
+    center_image: Array1<f64>,
+}
+
+/// Rows and axes that share their loads.
+const TILE: usize = 2;
+/// Partial sums side by side; fixes the order of additions.
+const PARTS: usize = 8;
+/// Rows one task takes.
+const CHUNK: usize = 64;
+
+impl LinearMap {
+    /// The map with these axes (one per row) about this centre.
+    pub fn new(center: Array1<f64>, axes: Array2<f64>) -> Self {
+        let center_row = center.as_slice().unwrap_or_default();
+        let center_image = axes.outer_iter().map(|axis| dot(axis.as_slice().unwrap_or_default(), center_row));
+        LinearMap { center_image: center_image.collect(), axes, center }
+    }
+
+    /// The centre that maps to zero.
+    pub fn center(&self) -> &Array1<f64> {
+        &self.center
+    }
+
+    /// The axes, one per row.
+    pub fn axes(&self) -> &Array2<f64> {
+        &self.axes
+    }
+
+    /// Coordinates of every row.
+    pub fn apply(&self, points: PointsRef<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+        let features = self.center.len();
+        if points.cols() != features {
+            return Err(Error::input(format!(
+                "X has {} features, but the model was fitted with {features}",
+                points.cols()
+            )));
+        }
+        let width = self.axes.nrows();
+        let mut placed = Array2::zeros((points.rows(), width));
+        if placed.is_empty() {
+            return Ok(placed);
+        }
+        let out = placed.as_slice_mut().unwrap_or_default();
+        out.par_chunks_mut(CHUNK * width).enumerate().try_for_each(|(chunk, coordinates)| {
+            ctx.check()?;
+            match points {
+                PointsRef::Dense(matrix) => self.dense_rows(matrix, chunk * CHUNK, coordinates),
+                PointsRef::Sparse(matrix) => self.sparse_rows(matrix, chunk * CHUNK, coordinates),
+            }
+            Ok(())
+        })?;
+        Ok(placed)
+    }
+
+    /// Points for coordinates along axes of unit length.
+    pub fn lift(&self, coordinates: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Array2<f64>> {
+        if coordinates.ncols() != self.axes.nrows() {
+            return Err(Error::input(format!(
+                "the coordinates have {} columns, but the model has {} components",
+                coordinates.ncols(),
+                self.axes.nrows()
+            )));
+        }
+        let features = self.center.len();
+        let mut points = Array2::zeros((coordinates.nrows(), features));
+        let out = points.as_slice_mut().unwrap_or_default();
+        out.par_chunks_mut(features.max(1)).enumerate().try_for_each(|(row, point)| {
+            ctx.check()?;
+            point.copy_from_slice(self.center.as_slice().unwrap_or_default());
+            for (axis, &length) in self.axes.outer_iter().zip(coordinates.row(row)) {
+                point.iter_mut().zip(axis).for_each(|(value, step)| *value += length * step);
+            }
+            Ok(())
+        })?;
+        Ok(points)
+    }
+
+    fn dense_rows(&self, matrix: ArrayView2<'_, f64>, first: usize, coordinates: &mut [f64]) {
+        let (width, features) = (self.axes.nrows(), self.center.len());
+        let rows = coordinates.len() / width;
+        let mut centred = vec![0.0; rows * features];
+        for (offset, target) in centred.chunks_mut(features).enumerate() {
+            for ((slot, value), middle) in target.iter_mut().zip(matrix.row(first + offset)).zip(&self.center) {
+                *slot = value - middle;
+            }
+        }
+        let axes = self.axes.as_slice().unwrap_or_default();
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || products(&centred, axes, features, coordinates),
+        );
+    }
+
+    fn sparse_rows(&self, matrix: &Csr, first: usize, coordinates: &mut [f64]) {
+        let width = self.axes.nrows();
+        for (offset, target) in coordinates.chunks_mut(width).enumerate() {
+            let (columns, values) = matrix.row(first + offset);
+            for (component, slot) in target.iter_mut().enumerate() {
+                let axis = self.axes.row(component);
+                let along: f64 = columns.iter().zip(values).map(|(&column, value)| axis[column as usize] * value).sum();
+                *slot = along - self.center_image[component];
+            }
+        }
+    }
+}
+
+/// All products of rows and axes, in tiles that share their loads.
+#[inline(always)]
+fn products(rows: &[f64], axes: &[f64], features: usize, out: &mut [f64]) {
+    let (count, width) = (rows.len() / features, axes.len() / features);
+    for i in (0..count).step_by(TILE) {
+        for j in (0..width).step_by(TILE) {
+            if i + TILE <= count && j + TILE <= width {
+                let tile = tile_of_dots(
+                    [&rows[i * features..(i + 1) * features], &rows[(i + 1) * features..(i + 2) * features]],
+                    [&axes[j * features..(j + 1) * features], &axes[(j + 1) * features..(j + 2) * features]],
+                );
+                for (row, dots) in tile.iter().enumerate() {
+                    out[(i + row) * width + j..(i + row) * width + j + TILE].copy_from_slice(dots);
+                }
+                continue;
+            }
+            for row in i..(i + TILE).min(count) {
+                for column in j..(j + TILE).min(width) {
+                    out[row * width + column] = dot(
+                        &axes[column * features..(column + 1) * features],
+                        &rows[row * features..(row + 1) * features],
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Four dot products at once, each in the order of [`dot`].
+#[inline(always)]
+fn tile_of_dots(rows: [&[f64]; TILE], axes: [&[f64]; TILE]) -> [[f64; TILE]; TILE] {
+    let whole = rows[0].len() / PARTS * PARTS;
+    let mut parts = [[[0.0; PARTS]; TILE]; TILE];
+    for at in (0..whole).step_by(PARTS) {
+        for i in 0..TILE {
+            for j in 0..TILE {
+                let (row, axis) = (&rows[i][at..at + PARTS], &axes[j][at..at + PARTS]);
+                for part in 0..PARTS {
+                    parts[i][j][part] += axis[part] * row[part];
+                }
+            }
+        }
+    }
+    let mut dots = [[0.0; TILE]; TILE];
+    for i in 0..TILE {
+        for j in 0..TILE {
+            let rest: f64 = axes[j][whole..].iter().zip(&rows[i][whole..]).map(|(x, y)| x * y).sum();
+            dots[i][j] = parts[i][j].iter().sum::<f64>() + rest;
+        }
+    }
+    dots
+}
+
+/// A dot product in eight partial sums.
+#[inline(always)]
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut parts = [0.0; PARTS];
+    let (left, right) = (a.chunks_exact(PARTS), b.chunks_exact(PARTS));
+    let rest: f64 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in left.zip(right) {
+        for part in 0..PARTS {
+            parts[part] += x[part] * y[part];
+        }
+    }
+    parts.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wave(rows: usize, cols: usize, step: f64) -> Array2<f64> {
+        Array2::from_shape_fn((rows, cols), |(i, j)| ((i * cols + j) as f64 * step).sin())
+    }
+
+    #[test]
+    fn one_row_gives_the_bits_of_many() {
+        let ctx = Ctx::new(2, 0);
+        for (features, width) in [(1, 1), (3, 2), (8, 3), (19, 5), (40, 7)] {
+            let map = LinearMap::new(wave(1, features, 0.3).row(0).to_owned(), wave(width, features, 0.7));
+            let points = wave(133, features, 0.11);
+            let together = map.apply(PointsRef::Dense(points.view()), &ctx).unwrap();
+            for row in 0..points.nrows() {
+                let alone = points.slice(ndarray::s![row..=row, ..]);
+                let alone = map.apply(PointsRef::Dense(alone), &ctx).unwrap();
+                assert_eq!(alone.row(0), together.row(row), "features {features}, width {width}, row {row}");
+            }
+            let exact = (&points - map.center()).dot(&map.axes().t());
+            assert!((&exact - &together).iter().all(|gap| gap.abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn lifting_undoes_an_orthonormal_map() {
+        let ctx = Ctx::new(1, 0);
+        let map = LinearMap::new(Array1::from(vec![1.0, -2.0]), Array2::eye(2));
+        let points = wave(5, 2, 0.4);
+        let there = map.apply(PointsRef::Dense(points.view()), &ctx).unwrap();
+        let back = map.lift(there.view(), &ctx).unwrap();
+        assert!((&back - &points).iter().all(|gap| gap.abs() < 1e-15));
+    }
+}

@@ -1,0 +1,64 @@
+//! An order of the nodes in which neighbours are close together.
+//!
+//! Owns: the grouping of nodes into clumps of [`LANES`] by breadth-first
+//! search, for graphs that come without an order of their points. Place:
+//! before the batched kernel, which wants nearby sources in a batch and nearby
+//! nodes close in memory. Cost: O(n + m), plus the few revisits of clumps.
+
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::kernel::packed::LANES;
+
+/// Nodes in clumps: each a short breadth-first search among nodes not yet
+/// taken, each begun next to an earlier one. Position → node.
+pub(super) fn clumps(graph: &Graph) -> Vec<u32> {
+    let n = graph.len();
+    let mut taken = vec![false; n];
+    let mut order: Vec<u32> = Vec::with_capacity(n);
+    // Nodes next to what was taken, oldest first; where clumps begin.
+    let mut shore = std::collections::VecDeque::new();
+    let mut unseen = 0..n as u32;
+    loop {
+        let start = match shore.pop_front().or_else(|| unseen.next()) {
+            Some(node) if taken[node as usize] => continue,
+            Some(node) => node,
+            None => return order,
+        };
+        let begin = order.len();
+        taken[start as usize] = true;
+        order.push(start);
+        let mut next = begin;
+        while next < order.len() {
+            for &target in graph.row(order[next] as usize).0 {
+                if taken[target as usize] {
+                    continue;
+                }
+                if order.len() - begin < LANES {
+                    taken[target as usize] = true;
+                    order.push(target);
+                } else {
+                    shore.push_back(target);
+                }
+            }
+            next += 1;
+        }
+    }
+}
+
+/// Where each node stands in `order`; refused unless it lists `0..n` once each.
+pub(super) fn positions(order: &[u32], n: usize) -> Result<Vec<u32>> {
+    const ABSENT: u32 = u32::MAX;
+    if order.len() != n {
+        return Err(Error::input(format!("an order of {} rows for a graph of {n}", order.len())));
+    }
+    let mut position = vec![ABSENT; n];
+    for (place, &node) in order.iter().enumerate() {
+        match position.get_mut(node as usize) {
+            Some(slot) if *slot == ABSENT => *slot = place as u32,
+            _ => {
+                return Err(Error::input(format!("the order of rows repeats or exceeds its range at {node}")));
+            }
+        }
+    }
+    Ok(position)
+}

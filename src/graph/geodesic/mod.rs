@@ -1,0 +1,28 @@
+//! Shortest paths from many sources: the geodesic distances of Isomap.
+//!
+//! Owns: [`Plan`] (which kernel, prepared once), [`Sources`] (where paths
+//! start) and the three ways to run: [`rows`], [`for_each_batch`] and
+//! [`all_pairs`]. Place: between a connected graph and `kernel`.
+//!
+//! Sources are taken [`LANES`](crate::kernel::packed::LANES) at a time, nearby
+//! ones together, and batches run in parallel. Every kernel is exact: within
+//! one plan the distance from a source to a node has the same bits whatever
+//! other sources run with it and however many threads there are. The plain
+//! heap is the twin the others are tested against.
+//!
+//! | kernel | good for | paper |
+//! |---|---|---|
+//! | `heap` | a few sources | Dijkstra 1959 |
+//! | `batch` | any graph | Yanagisawa 2010 |
+
+mod batch;
+mod heap;
+mod locality;
+mod plan;
+mod queue;
+mod run;
+mod sources;
+
+pub use plan::{PathMethod, Plan};
+pub use run::{Batch, all_pairs, for_each_batch, rows};
+pub use sources::Sources;

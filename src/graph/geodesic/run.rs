@@ -1,0 +1,183 @@
+//! Running a plan: batches in parallel, results as rows, as a stream, or as the
+//! packed half of all pairs.
+//!
+//! Owns: threads, memory checks and progress of the shortest paths. Place: the
+//! only caller of the kernels. Cost: that of the kernel times S / 16 batches,
+//! and one `[f64; 16]` per node and thread.
+
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use super::plan::{Kernel, Plan};
+use super::sources::{Seed, Sources};
+use super::{batch, heap};
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+use crate::kernel::packed::{LANES, PackedDistances};
+
+/// The distances of up to [`LANES`] sources to all nodes.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a> {
+    plan: &'a Plan,
+    sources: &'a [u32],
+    distances: &'a [[f64; LANES]],
+}
+
+impl<'a> Batch<'a> {
+    /// Which source each lane is, as an index into the [`Sources`]; lanes past
+    /// its end mean nothing.
+    pub fn sources(&self) -> &'a [u32] {
+        self.sources
+    }
+
+    /// Distances by position (see [`Plan::order`]), one lane per source;
+    /// infinite where there is no path.
+    pub fn distances(&self) -> &'a [[f64; LANES]] {
+        self.distances
+    }
+
+    /// The distances of all lanes to one node.
+    pub fn node(&self, node: usize) -> &'a [f64; LANES] {
+        &self.distances[self.plan.position[node] as usize]
+    }
+}
+
+/// What one thread reuses from batch to batch.
+#[derive(Default)]
+struct Scratch {
+    seeds: Vec<Seed>,
+    lanes: Vec<[f64; LANES]>,
+    heap: heap::Scratch,
+    batch: batch::Scratch,
+}
+
+impl Scratch {
+    /// Run the kernel from `self.seeds` into `self.lanes`.
+    fn solve(&mut self, plan: &Plan, ctx: &Ctx) -> Result<()> {
+        self.lanes.resize(plan.len(), [f64::INFINITY; LANES]);
+        match &plan.kernel {
+            Kernel::Heap(graph) => heap::solve(graph, &self.seeds, &mut self.lanes, &mut self.heap, ctx),
+            Kernel::Batch(graph) => batch::solve(graph, &self.seeds, &mut self.lanes, &mut self.batch, ctx),
+        }
+    }
+}
+
+/// Distances from every source (rows) to every node (columns); infinite where
+/// there is no path.
+pub fn rows(plan: &Plan, sources: &Sources, ctx: &Ctx) -> Result<Array2<f64>> {
+    let (count, n) = (sources.len(), plan.len());
+    let need = (count as u64).saturating_mul(n as u64).saturating_mul(size_of::<f64>() as u64);
+    let what = format!("the distances from {count} sources to {n} nodes");
+    ctx.reserve(need, &what, "run fewer sources at a time")?;
+    let mut distances = Array2::zeros((count, n));
+    if distances.is_empty() {
+        sources.check(n)?;
+        return Ok(distances);
+    }
+    ctx.install(|| {
+        let mut by_source: Vec<Option<&mut [f64]>> =
+            distances.as_slice_mut().unwrap_or_default().chunks_mut(n).map(Some).collect();
+        let ids = grouped(plan, sources)?;
+        let jobs: Vec<(&[u32], Vec<&mut [f64]>)> = ids
+            .chunks(LANES)
+            .map(|batch| (batch, batch.iter().filter_map(|&id| by_source[id as usize].take()).collect()))
+            .collect();
+        ctx.stage("shortest paths", count);
+        jobs.into_par_iter().try_for_each_init(Scratch::default, |scratch, (batch, mut rows)| {
+            sources.seeds_of(batch, &plan.position, &mut scratch.seeds);
+            scratch.solve(plan, ctx)?;
+            scatter(&scratch.lanes, &plan.position, &mut rows);
+            ctx.advance(batch.len());
+            Ok(())
+        })
+    })?;
+    Ok(distances)
+}
+
+/// Lanes by position → rows by node.
+fn scatter(lanes: &[[f64; LANES]], position: &[u32], rows: &mut [&mut [f64]]) {
+    for (node, &place) in position.iter().enumerate() {
+        for (row, &distance) in rows.iter_mut().zip(&lanes[place as usize]) {
+            row[node] = distance;
+        }
+    }
+}
+
+/// Hand the distances to `visit` batch by batch, storing none.
+///
+/// `visit` runs on several threads at once and in no fixed order; for a result
+/// that is the same on every run it must put things where the source says
+/// (its index), not where the call comes.
+pub fn for_each_batch(
+    plan: &Plan,
+    sources: &Sources,
+    ctx: &Ctx,
+    visit: impl Fn(Batch<'_>) -> Result<()> + Sync + Send,
+) -> Result<()> {
+    ctx.install(|| {
+        let ids = grouped(plan, sources)?;
+        ctx.stage("shortest paths", ids.len());
+        ids.par_chunks(LANES).try_for_each_init(Scratch::default, |scratch, batch| {
+            sources.seeds_of(batch, &plan.position, &mut scratch.seeds);
+            scratch.solve(plan, ctx)?;
+            visit(Batch { plan, sources: batch, distances: &scratch.lanes })?;
+            ctx.advance(batch.len());
+            Ok(())
+        })
+    })
+}
+
+fn grouped(plan: &Plan, sources: &Sources) -> Result<Vec<u32>> {
+    if sources.len() > u32::MAX as usize {
+        return Err(Error::input("more sources than a run can number; run fewer at a time"));
+    }
+    sources.check(plan.len())?;
+    Ok(sources.grouped(&plan.position))
+}
+
+/// The distances between all nodes, packed by symmetry.
+pub fn all_pairs(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances> {
+    let n = plan.len();
+    let what = format!("the distances between all pairs of {n} points");
+    let way_out = "use landmarks (LandmarkIsomap) or a subset of rows";
+    ctx.reserve(PackedDistances::bytes(n), &what, way_out)?;
+    let panels: Result<Vec<_>> = ctx.install(|| {
+        ctx.stage("shortest paths", n);
+        let panel = |scratch: &mut Scratch, index: usize| panel(plan, index, scratch, ctx);
+        // Panels are taken one by one: their lengths differ too much to be split evenly.
+        (0..n.div_ceil(LANES)).into_par_iter().with_max_len(1).map_init(Scratch::default, panel).collect()
+    });
+    Ok(PackedDistances::new(plan.order.clone(), panels?))
+}
+
+/// Panel `index` of all pairs: its rows against all columns up to its own.
+fn panel(plan: &Plan, index: usize, scratch: &mut Scratch, ctx: &Ctx) -> Result<Vec<[f64; LANES]>> {
+    ctx.check()?;
+    let begin = index * LANES;
+    let end = (begin + LANES).min(plan.len());
+    scratch.seeds.clear();
+    scratch.seeds.extend((begin..end).map(|position| Seed {
+        lane: position - begin,
+        position: position as u32,
+        distance: 0.0,
+    }));
+    scratch.solve(plan, ctx)?;
+    let mut panel = scratch.lanes[..end].to_vec();
+    for lanes in &mut panel {
+        lanes[end - begin..].fill(0.0);
+    }
+    make_symmetric(&mut panel[begin..]);
+    ctx.advance(end - begin);
+    Ok(panel)
+}
+
+/// The two directions of a pair may differ in the last bit; the smaller holds.
+fn make_symmetric(block: &mut [[f64; LANES]]) {
+    for a in 0..block.len() {
+        for b in 0..a {
+            let smaller = block[a][b].min(block[b][a]);
+            block[a][b] = smaller;
+            block[b][a] = smaller;
+        }
+    }
+}

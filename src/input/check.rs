@@ -1,0 +1,280 @@
+//! Is this input legal? Every shape, finiteness and symmetry check lives here,
+//! and every refusal names the row or the pair.
+//!
+//! Cost: one pass over the data, parallel over rows.
+
+use ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2};
+use rayon::prelude::*;
+
+use super::{Csr, PointsRef};
+use crate::context::Ctx;
+use crate::error::{Error, Result, WarningKind};
+
+/// Deviation from symmetry, from zero diagonal or from non-negativity, relative
+/// to the largest entry, that counts as rounding and is mended: a matrix that
+/// went through single precision stays well below it.
+pub const MATRIX_TOLERANCE: f64 = 1e-6;
+
+/// Deviation below which mending is not worth a word.
+const SILENT_TOLERANCE: f64 = 1e-12;
+
+/// Points must be numbers, and there must be some.
+pub fn check_points(points: PointsRef<'_>) -> Result<()> {
+    if points.cols() == 0 {
+        return Err(Error::input(format!(
+            "0 feature(s) (shape=({}, 0)) while a minimum of 1 is required: X has no columns",
+            points.rows()
+        )));
+    }
+    match points {
+        PointsRef::Dense(matrix) => check_finite(matrix, "X"),
+        PointsRef::Sparse(matrix) => check_sparse(matrix),
+    }
+}
+
+/// All entries are finite, or the first that is not is named.
+pub fn check_finite(matrix: ArrayView2<'_, f64>, what: &str) -> Result<()> {
+    if matrix.nrows() == 0 {
+        return Err(Error::input(format!(
+            "Found array with 0 sample(s): {what} has no rows; a minimum of 1 is required"
+        )));
+    }
+    let bad = (0..matrix.nrows())
+        .into_par_iter()
+        .find_first(|&row| matrix.row(row).iter().any(|value| !value.is_finite()));
+    let Some(row) = bad else { return Ok(()) };
+    // proof: the row was chosen because it holds such a value.
+    let column = matrix.row(row).iter().position(|value| !value.is_finite()).unwrap_or(0);
+    Err(not_a_number(what, row, column, matrix[[row, column]]))
+}
+
+fn not_a_number(what: &str, row: usize, column: usize, value: f64) -> Error {
+    let name = if value.is_nan() { "NaN" } else { "infinity (inf)" };
+    Error::input(format!(
+        "Input {what} contains {name} at row {row}, column {column}; remove or impute such rows first"
+    ))
+}
+
+/// Compressed rows that fit together: monotone offsets, columns in range and
+/// ascending, finite values.
+fn check_sparse(matrix: &Csr) -> Result<()> {
+    let broken = |why: String| Err(Error::input(format!("the sparse matrix is malformed: {why}")));
+    if matrix.rows() == 0 {
+        return Err(Error::input("Found array with 0 sample(s): X has no rows; a minimum of 1 is required"));
+    }
+    check_offsets(matrix)?;
+    for row in 0..matrix.rows() {
+        let (columns, values) = matrix.row(row);
+        if columns.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return broken(format!("columns of row {row} are not strictly ascending"));
+        }
+        if columns.last().is_some_and(|&last| last as usize >= matrix.cols) {
+            return broken(format!("row {row} has a column beyond {}", matrix.cols));
+        }
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            return Err(not_a_number("X", row, columns[at] as usize, values[at]));
+        }
+    }
+    Ok(())
+}
+
+/// Offsets that slice the entries without gaps or overlaps.
+pub fn check_offsets(matrix: &Csr) -> Result<()> {
+    let whole = matrix.offsets.first() == Some(&0)
+        && matrix.offsets.last() == Some(&matrix.indices.len())
+        && matrix.indices.len() == matrix.values.len();
+    if !whole || matrix.offsets.windows(2).any(|pair| pair[0] > pair[1]) {
+        return Err(Error::input(
+            "the sparse matrix is malformed: its row offsets do not slice its entries".to_string(),
+        ));
+    }
+    Ok(())
+}
+
+/// A square matrix that may be taken as symmetric.
+fn check_square(matrix: ArrayView2<'_, f64>, what: &str) -> Result<()> {
+    if matrix.nrows() == matrix.ncols() {
+        return Ok(());
+    }
+    Err(Error::input(format!(
+        "{what} must be square (n x n), got {} x {}: pass pairwise values between all training rows",
+        matrix.nrows(),
+        matrix.ncols()
+    )))
+}
+
+fn largest(matrix: ArrayView2<'_, f64>) -> f64 {
+    (0..matrix.nrows())
+        .into_par_iter()
+        .map(|row| matrix.row(row).iter().fold(0.0_f64, |most, value| most.max(value.abs())))
+        .reduce(|| 0.0, f64::max)
+}
+
+/// The worst disagreement between (i, j) and (j, i), and where.
+fn asymmetry(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<(f64, usize, usize)> {
+    // Blocks keep both the row-wise and the column-wise walk in cache.
+    const BLOCK: usize = 64;
+    let n = matrix.nrows();
+    let blocks = n.div_ceil(BLOCK);
+    let worst = (0..blocks)
+        .into_par_iter()
+        .map(|block| {
+            let mut worst = (0.0_f64, 0, 0);
+            if ctx.is_cancelled() {
+                return worst;
+            }
+            let rows = block * BLOCK..((block + 1) * BLOCK).min(n);
+            for start in (0..rows.end).step_by(BLOCK) {
+                for i in rows.clone() {
+                    for j in start..(start + BLOCK).min(i) {
+                        let gap = (matrix[[i, j]] - matrix[[j, i]]).abs();
+                        if gap > worst.0 {
+                            worst = (gap, j, i);
+                        }
+                    }
+                }
+            }
+            worst
+        })
+        .collect::<Vec<_>>();
+    ctx.check()?;
+    Ok(worst.into_iter().fold((0.0, 0, 0), |best, next| if next.0 > best.0 { next } else { best }))
+}
+
+/// A full distance matrix: square, symmetric, non-negative, zero on the
+/// diagonal. What deviates only by rounding is mended, in a copy; the caller's
+/// matrix is used as it is when it is exact.
+pub fn distances<'a>(matrix: ArrayView2<'a, f64>, ctx: &Ctx) -> Result<CowArray<'a, f64, Ix2>> {
+    check_square(matrix, "the distance matrix")?;
+    let allowed = MATRIX_TOLERANCE * largest(matrix);
+    let mut off = check_signs(matrix, allowed, true)?;
+    for (i, &value) in matrix.diag().iter().enumerate() {
+        if value.abs() > allowed {
+            return Err(Error::input(format!(
+                "the distance from row {i} to itself, entry ({i}, {i}), is {value}; it must be 0"
+            )));
+        }
+        off = off.max(value.abs());
+    }
+    let mended = symmetric(matrix, allowed, &mut off, "distance", ctx)?;
+    if off == 0.0 {
+        return Ok(CowArray::from(matrix));
+    }
+    let mut mended = mended.unwrap_or_else(|| matrix.to_owned());
+    mended.par_mapv_inplace(|value| value.max(0.0));
+    mended.diag_mut().fill(0.0);
+    report_mending(
+        off,
+        allowed,
+        "the distance matrix was made symmetric, non-negative and zero on the diagonal",
+        ctx,
+    );
+    Ok(CowArray::from(mended))
+}
+
+/// A full kernel matrix: square and symmetric, mended as [`distances`].
+pub fn kernel<'a>(matrix: ArrayView2<'a, f64>, ctx: &Ctx) -> Result<CowArray<'a, f64, Ix2>> {
+    check_square(matrix, "the kernel matrix")?;
+    let allowed = MATRIX_TOLERANCE * largest(matrix);
+    let mut off = 0.0;
+    match symmetric(matrix, allowed, &mut off, "kernel value", ctx)? {
+        None => Ok(CowArray::from(matrix)),
+        Some(mended) => {
+            report_mending(off, allowed, "the kernel matrix was made symmetric", ctx);
+            Ok(CowArray::from(mended))
+        }
+    }
+}
+
+/// Distances of new rows to the training rows: m × n, non-negative.
+pub fn new_distances<'a>(
+    matrix: ArrayView2<'a, f64>,
+    training_rows: usize,
+) -> Result<CowArray<'a, f64, Ix2>> {
+    check_width(matrix, training_rows, "distances")?;
+    let allowed = MATRIX_TOLERANCE * largest(matrix);
+    if check_signs(matrix, allowed, false)? == 0.0 {
+        return Ok(CowArray::from(matrix));
+    }
+    Ok(CowArray::from(matrix.mapv(|value| value.max(0.0))))
+}
+
+/// New rows bring one value per training row.
+pub fn check_width(matrix: ArrayView2<'_, f64>, training_rows: usize, what: &str) -> Result<()> {
+    if matrix.ncols() == training_rows {
+        return Ok(());
+    }
+    Err(Error::input(format!(
+        "new rows must bring their {what} to all {training_rows} training rows, got {} columns",
+        matrix.ncols()
+    )))
+}
+
+/// The size of the largest negative entry, refused beyond `allowed`.
+fn check_signs(matrix: ArrayView2<'_, f64>, allowed: f64, square: bool) -> Result<f64> {
+    let lowest =
+        (0..matrix.nrows())
+            .into_par_iter()
+            .map(|i| {
+                let row = matrix.row(i);
+                row.iter().enumerate().fold((0.0_f64, i, 0), |least, (j, &value)| {
+                    if value < least.0 { (value, i, j) } else { least }
+                })
+            })
+            .collect::<Vec<_>>();
+    let (value, i, j) =
+        lowest.into_iter().fold((0.0, 0, 0), |least, next| if next.0 < least.0 { next } else { least });
+    if -value > allowed {
+        let rows = if square { "rows" } else { "new row and training row" };
+        return Err(Error::input(format!(
+            "the distance between {rows} {i} and {j} is negative ({value}); distances must be >= 0"
+        )));
+    }
+    Ok(-value)
+}
+
+/// `None` when exactly symmetric, the mean of both halves when nearly, an error
+/// naming the worst pair otherwise.
+fn symmetric(
+    matrix: ArrayView2<'_, f64>,
+    allowed: f64,
+    off: &mut f64,
+    what: &str,
+    ctx: &Ctx,
+) -> Result<Option<Array2<f64>>> {
+    let (gap, i, j) = asymmetry(matrix, ctx)?;
+    if gap > allowed {
+        return Err(Error::input(format!(
+            "the matrix is not symmetric: the {what} from row {i} to row {j} is {}, back it is {}; pass a \
+             symmetric matrix, for example (D + D.T) / 2",
+            matrix[[i, j]],
+            matrix[[j, i]]
+        )));
+    }
+    *off = off.max(gap);
+    if gap == 0.0 {
+        return Ok(None);
+    }
+    ctx.reserve(
+        (matrix.len() * 8) as u64,
+        "a symmetric copy of the matrix",
+        "pass an exactly symmetric matrix",
+    )?;
+    let mut mean = matrix.to_owned();
+    mean.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
+        for (j, value) in row.iter_mut().enumerate() {
+            *value = 0.5 * (matrix[[i, j]] + matrix[[j, i]]);
+        }
+    });
+    Ok(Some(mean))
+}
+
+fn report_mending(off: f64, allowed: f64, done: &str, ctx: &Ctx) {
+    let relative = MATRIX_TOLERANCE * off / allowed;
+    if relative > SILENT_TOLERANCE {
+        ctx.warn(
+            WarningKind::InputAdjusted,
+            format!("{done} (largest deviation {relative:.1e} of its largest entry, within rounding)"),
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! Data at an extreme scale is brought near one by a power of two, which is
+//! exact, so that sums of squares neither overflow nor vanish; results are
+//! scaled back.
+
+use ndarray::{ArrayView2, CowArray, Ix2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{Csr, Points, PointsRef};
+
+/// Beyond these bounds squares and their sums leave the range of `f64` or
+/// lose their digits.
+const COMFORT: (f64, f64) = (1e-60, 1e60);
+
+/// A power of two that data was multiplied by.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Scale {
+    exponent: i32,
+}
+
+impl Scale {
+    /// Data as it came.
+    pub const ONE: Scale = Scale { exponent: 0 };
+
+    /// The scale that brings `largest` near one, if it is extreme.
+    pub fn for_largest(largest: f64) -> Scale {
+        if largest == 0.0 || (largest >= COMFORT.0 && largest <= COMFORT.1) {
+            return Scale::ONE;
+        }
+        Scale { exponent: -(largest.log2().floor() as i32) }
+    }
+
+    /// Whether anything needs to be done.
+    pub fn is_one(self) -> bool {
+        self.exponent == 0
+    }
+
+    /// A value of the data at working scale.
+    pub fn into(self, value: f64) -> f64 {
+        times_power(value, self.exponent)
+    }
+
+    /// A length at working scale, in the data's own units.
+    pub fn back(self, length: f64) -> f64 {
+        times_power(length, -self.exponent)
+    }
+
+    /// A squared length at working scale, in the data's own units; what leaves
+    /// the range of `f64` stops at its ends.
+    pub fn back_squared(self, squared: f64) -> f64 {
+        times_power(squared, -2 * self.exponent).clamp(-f64::MAX, f64::MAX)
+    }
+
+    /// A matrix at working scale; borrowed when nothing is to be done.
+    pub fn matrix<'a>(self, matrix: ArrayView2<'a, f64>) -> CowArray<'a, f64, Ix2> {
+        if self.is_one() {
+            return CowArray::from(matrix);
+        }
+        CowArray::from(matrix.mapv(|value| self.into(value)))
+    }
+
+    /// Points at working scale; borrowed when nothing is to be done.
+    pub fn points(self, points: PointsRef<'_>) -> Scaled<'_> {
+        match points {
+            points if self.is_one() => Scaled::Same(points),
+            PointsRef::Dense(matrix) => {
+                Scaled::Changed(Points::Dense(matrix.mapv(|value| self.into(value))))
+            }
+            PointsRef::Sparse(matrix) => Scaled::Changed(Points::Sparse(Csr {
+                values: matrix.values.iter().map(|&value| self.into(value)).collect(),
+                ..matrix.clone()
+            })),
+        }
+    }
+}
+
+/// Points at working scale.
+pub enum Scaled<'a> {
+    /// As they came.
+    Same(PointsRef<'a>),
+    /// A scaled copy.
+    Changed(Points),
+}
+
+impl Scaled<'_> {
+    /// Lend them.
+    pub fn view(&self) -> PointsRef<'_> {
+        match self {
+            Scaled::Same(PointsRef::Dense(matrix)) => PointsRef::Dense(matrix.reborrow()),
+            Scaled::Same(PointsRef::Sparse(matrix)) => PointsRef::Sparse(matrix),
+            Scaled::Changed(points) => points.view(),
+        }
+    }
+
+    /// Keep them: a copy only where none was made yet.
+    pub fn into_points(self) -> Points {
+        match self {
+            Scaled::Same(points) => points.to_owned(),
+            Scaled::Changed(points) => points,
+        }
+    }
+}
+
+/// `value * 2^exponent`, in two steps so that the power itself stays in range.
+fn times_power(value: f64, exponent: i32) -> f64 {
+    let half = exponent / 2;
+    value * 2.0_f64.powi(half) * 2.0_f64.powi(exponent - half)
+}
+
+/// The scale for these points.
+pub fn scale_of_points(points: PointsRef<'_>) -> Scale {
+    match points {
+        PointsRef::Dense(matrix) => scale_of_matrix(matrix),
+        PointsRef::Sparse(matrix) => Scale::for_largest(largest_of(&matrix.values)),
+    }
+}
+
+/// The scale for a matrix of lengths.
+pub fn scale_of_matrix(matrix: ArrayView2<'_, f64>) -> Scale {
+    let largest = (0..matrix.nrows())
+        .into_par_iter()
+        .map(|row| matrix.row(row).iter().fold(0.0_f64, |most, value| most.max(value.abs())))
+        .reduce(|| 0.0, f64::max);
+    Scale::for_largest(largest)
+}
+
+/// Largest magnitude in a slice.
+pub fn largest_of(values: &[f64]) -> f64 {
+    values.iter().fold(0.0_f64, |most, value| most.max(value.abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_data_is_left_alone() {
+        assert!(Scale::for_largest(0.0).is_one());
+        assert!(Scale::for_largest(1e-30).is_one());
+        assert!(Scale::for_largest(1e30).is_one());
+    }
+
+    #[test]
+    fn extreme_data_comes_near_one_and_back_exactly() {
+        for largest in [1e-300, 3e-150, 7e150, 1e300] {
+            let scale = Scale::for_largest(largest);
+            let inside = scale.into(largest);
+            assert!((1.0..2.0).contains(&inside), "{largest} became {inside}");
+            assert_eq!(scale.back(inside), largest);
+        }
+    }
+
+    #[test]
+    fn squares_stop_at_the_end_of_the_range() {
+        let scale = Scale::for_largest(1e200);
+        assert_eq!(scale.back_squared(1.0), f64::MAX);
+    }
+}

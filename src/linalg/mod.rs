@@ -1,0 +1,23 @@
+//! The seam between ndarray and faer, and the few dense routines every stage
+//! shares.
+//!
+//! faer is called with `Par::Seq` only: its parallel kernels have open reports
+//! of wrong results and their bits depend on the number of threads. Parallel
+//! work happens here, over fixed chunks of rows with partial sums added in
+//! chunk order, so that a result has the same bits on any number of threads.
+//!
+//! - [`dense`]: eigenvalues and singular values of small dense matrices;
+//! - [`tall`]: products of matrices with many rows and few columns;
+//! - [`product`]: general matrix products, parallel over row tiles;
+//! - [`tile`]: the register tiles under the matrix-free operators and kernels;
+//! - [`random`]: reproducible random blocks.
+
+pub mod dense;
+pub mod product;
+pub mod random;
+pub mod tall;
+pub mod tile;
+
+pub use dense::{Svd, power_of_two_scale, symmetric_eigen, thin_svd};
+pub use product::{matmul, matmul_transposed};
+pub use tall::{TallRef, gram, multiply};

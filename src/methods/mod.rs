@@ -1,0 +1,52 @@
+//! The methods, one recipe file each, and the registry: one word per method.
+//!
+//! Each recipe reads like its paper and is made of the shared stages. What a
+//! name stands for is decided here and nowhere else; the Python classes are
+//! compared with [`all`] by a test.
+
+pub mod choices;
+pub mod neighborhood;
+
+use crate::error::{Error, Result};
+use crate::params::{Params, Value};
+use crate::pipeline::{Method, Recipe, SavedModel};
+
+macro_rules! methods {
+    ($($file:ident::$ty:ident),+ $(,)?) => {
+        $(pub mod $file; pub use $file::$ty;)+
+
+        /// Every method with its default parameters.
+        pub fn all() -> Vec<(&'static str, Box<dyn Method>)> {
+            vec![$((<$ty as Params>::NAME, Box::new($ty::default()) as Box<dyn Method>)),+]
+        }
+
+        /// A method by name with these parameters set.
+        pub fn build(name: &str, parameters: &[(String, Value)]) -> Result<Box<dyn Method>> {
+            $(if name == <$ty as Params>::NAME {
+                let mut method = $ty::default();
+                for (parameter, value) in parameters {
+                    method.set(parameter, value)?;
+                }
+                return Ok(Box::new(method));
+            })+
+            Err(unknown(name))
+        }
+
+        /// A model that [`SavedModel::save`] wrote.
+        pub fn restore(name: &str, state: &[u8]) -> Result<Box<dyn SavedModel>> {
+            $(if name == <$ty as Params>::NAME {
+                let model: <$ty as Recipe>::Model =
+                    postcard::from_bytes(state).map_err(|fault| Error::Restore(fault.to_string()))?;
+                return Ok(Box::new(model));
+            })+
+            Err(unknown(name))
+        }
+    };
+}
+
+methods!(pca::Pca, classical_mds::ClassicalMds, kernel_mds::KernelMds, isomap::Isomap);
+
+fn unknown(name: &str) -> Error {
+    let known: Vec<&str> = all().iter().map(|(known, _)| *known).collect();
+    Error::UnknownMethod(name.to_string(), known.join(", "))
+}

@@ -1,0 +1,396 @@
+//! The first half of every graph method: from data to a connected
+//! neighbourhood graph, and from new rows to their neighbours.
+//!
+//! Also the two stage functions that callers may use on their own: a neighbour
+//! search and shortest-path rows.
+
+use ndarray::{Array2, ArrayView2, Axis};
+use serde::{Deserialize, Serialize};
+
+use super::choices::{MetricName, NeighborsAlgorithm, ignores_scale};
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::graph::{Connected, Policy, connect};
+use crate::graph::geodesic::{self, PathMethod, Plan, Sources};
+use crate::input::check::{self, check_offsets};
+use crate::input::scale::{Scale, largest_of, scale_of_matrix, scale_of_points};
+use crate::input::{Csr, Points, PointsRef};
+use crate::neighbors::{
+    Algorithm, Hood, Index, MatrixLinks, Metric, Neighbors, from_distances, query_distances,
+};
+use crate::params::{Parameter, Value};
+use crate::pipeline::Data;
+
+/// Where the training rows are, so that new rows find their neighbours.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Locator {
+    /// Among points.
+    Points(Index),
+    /// New rows bring their distances to all `rows` training rows, of which
+    /// these columns (all, when `None`) are in the graph.
+    Distances {
+        /// Number of training rows the caller knows.
+        rows: usize,
+        /// Columns that matter.
+        columns: Option<Vec<u32>>,
+    },
+    /// New rows bring their edges to the `rows` training rows.
+    Graph {
+        /// Number of training rows the caller knows.
+        rows: usize,
+        /// Training row → row of the graph.
+        columns: Option<Vec<Option<u32>>>,
+    },
+}
+
+/// A connected neighbourhood graph and how to find one's place in it.
+pub struct Neighborhood {
+    /// The graph in one piece, with labels of what it was before.
+    pub connected: Connected,
+    /// Finds the neighbours of new rows.
+    pub locator: Locator,
+    /// What the data was multiplied by.
+    pub input_scale: Scale,
+    /// What lengths in the graph are multiplied by, against the data's own.
+    pub length_scale: Scale,
+    /// For each graph row the first row at distance zero, if that comes before it.
+    pub twins: Vec<(u32, u32)>,
+    /// An order of the graph's rows in which near rows are near.
+    pub order: Option<Vec<u32>>,
+}
+
+/// The part of a method's parameters that says which rows are neighbours.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Nearest or within.
+    pub hood: Hood,
+    /// Between points; `None` for precomputed distances.
+    pub metric: Option<Metric>,
+    /// How to search.
+    pub algorithm: Algorithm,
+    /// What to do with a graph in pieces.
+    pub policy: Policy,
+}
+
+/// Exactly one of `n_neighbors` and `radius`.
+pub fn hood(n_neighbors: Option<usize>, radius: Option<f64>) -> Result<Hood> {
+    match (n_neighbors, radius) {
+        (Some(_), Some(_)) => Err(Error::param(
+            "radius",
+            "both n_neighbors and radius are given; set one and leave the other None",
+        )),
+        (None, None) => Err(Error::param("n_neighbors", "give n_neighbors or radius, both are None")),
+        (Some(0), None) => Err(Error::param("n_neighbors", "must be at least 1, got 0")),
+        (Some(k), None) => Ok(Hood::Nearest(k)),
+        (None, Some(radius)) if radius > 0.0 && radius.is_finite() => Ok(Hood::Within(radius)),
+        (None, Some(radius)) => {
+            Err(Error::param("radius", format!("must be a finite number above 0, got {radius}")))
+        }
+    }
+}
+
+impl Setting {
+    /// Data to a connected graph.
+    pub fn connect(&self, data: Data<'_>, ctx: &Ctx) -> Result<Neighborhood> {
+        if let Hood::Nearest(k) = self.hood {
+            let rows = data.rows();
+            if k >= rows && !matches!(data, Data::Graph(_)) {
+                return Err(Error::param(
+                    "n_neighbors",
+                    format!("must be less than the number of rows: got n_neighbors = {k}, n_samples = {rows}"),
+                ));
+            }
+        }
+        match (data, self.metric) {
+            (Data::Points(points), Some(metric)) => self.connect_points(points, metric, ctx),
+            (Data::Distances(matrix), None) => self.connect_distances(matrix, ctx),
+            (Data::Graph(graph), None) => self.connect_graph(graph, ctx),
+            (data, Some(_)) => Err(Error::param(
+                "metric",
+                format!("got {} but metric is not 'precomputed'", data.kind()),
+            )),
+            (data, None) => Err(Error::param(
+                "metric",
+                format!("metric='precomputed' needs distances or a graph, got {}", data.kind()),
+            )),
+        }
+    }
+
+    fn connect_points(&self, points: PointsRef<'_>, metric: Metric, ctx: &Ctx) -> Result<Neighborhood> {
+        let input_scale = scale_of_points(points);
+        let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
+        let scaled = input_scale.points(points);
+        let points = scaled.view();
+        let index = Index::build(points, metric, self.algorithm, ctx)?;
+        let near = index.neighbors_of_all(scaled_hood(self.hood, length_scale), ctx)?;
+        let connected = connect(Graph::from_neighbors(&near), Some(&index), self.policy, ctx)?;
+        let twins = twins(&near, connected.kept.as_deref());
+        let index = match &connected.kept {
+            Some(kept) => Index::build(rows_of(points, kept).view(), metric, self.algorithm, ctx)?,
+            None => index,
+        };
+        let order = Some(index.order());
+        Ok(Neighborhood { connected, locator: Locator::Points(index), input_scale, length_scale, twins, order })
+    }
+
+    fn connect_distances(&self, matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Neighborhood> {
+        let matrix = check::distances(matrix, ctx)?;
+        let scale = scale_of_matrix(matrix.view());
+        let matrix = scale.matrix(matrix.view());
+        let near = from_distances(matrix.view(), scaled_hood(self.hood, scale), ctx)?;
+        let links = MatrixLinks(matrix.view());
+        let connected = connect(Graph::from_neighbors(&near), Some(&links), self.policy, ctx)?;
+        let twins = twins(&near, connected.kept.as_deref());
+        let locator = Locator::Distances { rows: matrix.nrows(), columns: connected.kept.clone() };
+        Ok(Neighborhood { connected, locator, input_scale: scale, length_scale: scale, twins, order: None })
+    }
+
+    fn connect_graph(&self, given: &Csr, ctx: &Ctx) -> Result<Neighborhood> {
+        check_offsets(given)?;
+        let rows = given.rows();
+        // Checks weights and pairs of what was given; its symmetry is not required
+        // of neighbour lists, so the lists themselves are what the graph is made of.
+        let near = neighbor_lists(given, rows, self.hood, true)?;
+        let scale = Scale::for_largest(largest_of(&near.distances));
+        let near = scaled_neighbors(near, scale);
+        let connected = connect(Graph::from_neighbors(&near), None, self.policy, ctx)?;
+        let twins = twins(&near, connected.kept.as_deref());
+        let columns = connected.kept.as_ref().map(|kept| graph_rows(kept, rows));
+        let locator = Locator::Graph { rows, columns };
+        Ok(Neighborhood { connected, locator, input_scale: scale, length_scale: scale, twins, order: None })
+    }
+}
+
+impl Locator {
+    /// Neighbours of new rows among the rows of the graph, at working scale.
+    pub fn find(&self, data: Data<'_>, hood: Hood, scale: Scale, ctx: &Ctx) -> Result<Neighbors> {
+        match (self, data) {
+            (Locator::Points(index), Data::Points(points)) => {
+                let scaled = scale.points(points);
+                let points = scaled.view();
+                let expected = index.points().view().cols();
+                if points.cols() != expected {
+                    return Err(Error::input(format!(
+                        "X has {} features, but the model was fitted with {expected}",
+                        points.cols()
+                    )));
+                }
+                let length_scale = if ignores_scale(index.metric()) { Scale::ONE } else { scale };
+                index.query(points, scaled_hood(hood, length_scale), ctx)
+            }
+            (Locator::Distances { rows, columns }, Data::Distances(matrix)) => {
+                let matrix = check::new_distances(matrix, *rows)?;
+                let matrix = scale.matrix(matrix.view());
+                let hood = scaled_hood(hood, scale);
+                match columns {
+                    None => query_distances(matrix.view(), hood, ctx),
+                    Some(kept) => {
+                        let kept: Vec<usize> = kept.iter().map(|&column| column as usize).collect();
+                        query_distances(matrix.select(Axis(1), &kept).view(), hood, ctx)
+                    }
+                }
+            }
+            (Locator::Graph { rows, columns }, Data::Graph(given)) => {
+                check_offsets(given)?;
+                let near = scaled_neighbors(neighbor_lists(given, *rows, hood, false)?, scale);
+                Ok(match columns {
+                    None => near,
+                    Some(columns) => renamed(&near, columns),
+                })
+            }
+            (_, data) => Err(Error::input(format!(
+                "the model was fitted on another kind of data; new rows cannot come as {}",
+                data.kind()
+            ))),
+        }
+    }
+}
+
+/// A radius at working scale.
+fn scaled_hood(hood: Hood, scale: Scale) -> Hood {
+    match hood {
+        Hood::Within(radius) => Hood::Within(scale.into(radius)),
+        nearest => nearest,
+    }
+}
+
+fn scaled_neighbors(mut near: Neighbors, scale: Scale) -> Neighbors {
+    if !scale.is_one() {
+        near.distances.iter_mut().for_each(|distance| *distance = scale.into(*distance));
+    }
+    near
+}
+
+/// Pairs (row, earlier row at distance zero), numbered as rows of the graph.
+fn twins(near: &Neighbors, kept: Option<&[u32]>) -> Vec<(u32, u32)> {
+    let rows = near.offsets.len() - 1;
+    let place = kept.map(|kept| graph_rows(kept, rows));
+    let in_graph = |row: u32| place.as_ref().map_or(Some(row), |place| place[row as usize]);
+    (0..rows as u32)
+        .filter_map(|row| {
+            let first = near.offsets[row as usize];
+            let any = first < near.offsets[row as usize + 1];
+            (any && near.distances[first] == 0.0 && near.indices[first] < row)
+                .then(|| Some((in_graph(row)?, in_graph(near.indices[first])?)))
+                .flatten()
+        })
+        .collect()
+}
+
+/// Row of the data → row of the graph, for the rows that were kept.
+fn graph_rows(kept: &[u32], rows: usize) -> Vec<Option<u32>> {
+    let mut place = vec![None; rows];
+    for (position, &row) in kept.iter().enumerate() {
+        place[row as usize] = Some(position as u32);
+    }
+    place
+}
+
+fn rows_of(points: PointsRef<'_>, rows: &[u32]) -> Points {
+    match points {
+        PointsRef::Dense(matrix) => {
+            let rows: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
+            Points::Dense(matrix.select(Axis(0), &rows))
+        }
+        PointsRef::Sparse(matrix) => {
+            let mut part = Csr { cols: matrix.cols, offsets: vec![0], indices: vec![], values: vec![] };
+            for &row in rows {
+                let (columns, values) = matrix.row(row as usize);
+                part.indices.extend_from_slice(columns);
+                part.values.extend_from_slice(values);
+                part.offsets.push(part.indices.len());
+            }
+            Points::Sparse(part)
+        }
+    }
+}
+
+/// The stored entries of a sparse matrix as neighbour lists: sorted by
+/// (distance, index), limited to the neighbourhood asked for.
+fn neighbor_lists(given: &Csr, training_rows: usize, hood: Hood, training: bool) -> Result<Neighbors> {
+    let mut lists = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+    for row in 0..given.rows() {
+        let (columns, weights) = given.row(row);
+        let mut near = Vec::with_capacity(columns.len());
+        for (&column, &weight) in columns.iter().zip(weights) {
+            if column as usize >= training_rows {
+                return Err(Error::input(format!(
+                    "row {row} of the graph has an edge to row {column}, but there are only {training_rows} \
+                     training rows"
+                )));
+            }
+            if !(weight.is_finite() && weight >= 0.0) {
+                return Err(Error::input(format!(
+                    "the edge between rows {row} and {column} has length {weight}; lengths must be finite and >= 0"
+                )));
+            }
+            if !(training && column as usize == row) {
+                near.push((weight, column));
+            }
+        }
+        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        match hood {
+            Hood::Nearest(k) => near.truncate(k),
+            Hood::Within(radius) => near.retain(|(weight, _)| *weight <= radius),
+        }
+        lists.indices.extend(near.iter().map(|(_, column)| *column));
+        lists.distances.extend(near.iter().map(|(weight, _)| *weight));
+        lists.offsets.push(lists.indices.len());
+    }
+    Ok(lists)
+}
+
+fn renamed(near: &Neighbors, columns: &[Option<u32>]) -> Neighbors {
+    let mut kept = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+    for row in near.offsets.windows(2) {
+        for at in row[0]..row[1] {
+            if let Some(column) = columns[near.indices[at] as usize] {
+                kept.indices.push(column);
+                kept.distances.push(near.distances[at]);
+            }
+        }
+        kept.offsets.push(kept.indices.len());
+    }
+    kept
+}
+
+/// A neighbour search on its own: among the rows themselves (each row's own
+/// index left out) or from new rows.
+pub fn search(
+    data: Data<'_>,
+    query: Option<Data<'_>>,
+    hood: Hood,
+    metric: &str,
+    p: f64,
+    algorithm: &str,
+    ctx: &Ctx,
+) -> Result<Neighbors> {
+    let metric: MetricName = named("metric", metric)?;
+    let algorithm: NeighborsAlgorithm = named("algorithm", algorithm)?;
+    match (data, metric.metric(p)?) {
+        (Data::Points(points), Some(metric)) => {
+            check::check_points(points)?;
+            let scale = scale_of_points(points);
+            let length_scale = if ignores_scale(metric) { Scale::ONE } else { scale };
+            let scaled = scale.points(points);
+            let index =
+                Index::build(scaled.view(), metric, algorithm.algorithm(), ctx)?;
+            let mut near = match query {
+                None => index.neighbors_of_all(scaled_hood(hood, length_scale), ctx)?,
+                Some(query) => {
+                    if let Data::Points(points) = query {
+                        check::check_points(points)?;
+                    }
+                    Locator::Points(index).find(query, hood, scale, ctx)?
+                }
+            };
+            if !length_scale.is_one() {
+                near.distances.iter_mut().for_each(|distance| *distance = length_scale.back(*distance));
+            }
+            Ok(near)
+        }
+        (Data::Distances(matrix), None) => {
+            check::check_finite(matrix, "the distance matrix")?;
+            from_distances(check::distances(matrix, ctx)?.view(), hood, ctx)
+        }
+        (data, _) => Err(Error::param("metric", format!("does not fit {}", data.kind()))),
+    }
+}
+
+/// Shortest-path distances from `sources` (all rows when `None`) over a graph.
+pub fn geodesic_rows(
+    data: Data<'_>,
+    sources: Option<&[i64]>,
+    path_method: &str,
+    ctx: &Ctx,
+) -> Result<Array2<f64>> {
+    let Data::Graph(given) = data else {
+        return Err(Error::input(format!("shortest paths need a graph, got {}", data.kind())));
+    };
+    check_offsets(given)?;
+    let graph = Graph::from_csr(given.rows(), &given.offsets, &given.indices, &given.values)?;
+    let rows = given.rows();
+    let sources: Vec<u32> = match sources {
+        None => (0..rows as u32).collect(),
+        Some(chosen) => chosen.iter().map(|&source| source_row(source, rows)).collect::<Result<_>>()?,
+    };
+    let method: PathMethod = named("path_method", path_method)?;
+    let plan = Plan::new(&graph, method, sources.len(), None, ctx)?;
+    geodesic::rows(&plan, &Sources::nodes(&sources), ctx)
+}
+
+fn source_row(source: i64, rows: usize) -> Result<u32> {
+    usize::try_from(source)
+        .ok()
+        .filter(|&source| source < rows)
+        .map(|source| source as u32)
+        .ok_or_else(|| Error::param("sources", format!("{source} is not a row; rows are 0..{rows}")))
+}
+
+/// A choice by its name, for callers outside a parameter struct.
+fn named<T: Parameter>(parameter: &'static str, name: &str) -> Result<T> {
+    let mut choice = None;
+    crate::params::assign(&mut choice, parameter, &Value::Str(name.to_string()))?;
+    choice.ok_or_else(|| Error::param(parameter, format!("'{name}' is unknown")))
+}

@@ -1,0 +1,339 @@
+//! Exact neighbours in many dimensions by matrix products.
+//!
+//! Place in the dataflow: the engine of `Index` for dense rows, squares and
+//! too many dimensions for a tree. Tiles of pairs are estimated by a matrix
+//! product (`estimate`); for all rows against themselves each tile is computed
+//! once and read in both directions. A row keeps every candidate whose lower
+//! bound does not exceed the k-th smallest upper bound it has seen, so no
+//! neighbour is ever lost; candidates are then evaluated by `direct`'s exact
+//! recipe. When too many cannot be told apart by estimates (equal or nearly
+//! equal rows) they are evaluated on the way, so memory stays O(n k).
+//!
+//! Which thread meets which tile when changes what is evaluated, not what is
+//! found: the result is the exact one. Cost: n² D multiplications (half of 2 n²
+//! D), O(n k) exact evaluations, 4 n D bytes more in f32.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard};
+
+use pulp::Arch;
+use rayon::prelude::*;
+
+use super::direct::{Allow, Dense, Pairs};
+use super::estimate::{Frame, Prepared, Real, error_bound};
+use super::gather::{Budget, Part, concatenate};
+use super::keep::{Keep, Kept};
+use super::measure::{Entry, Measure};
+use super::{Hood, Neighbors};
+use crate::context::Ctx;
+use crate::error::Result;
+
+/// Estimates looked at together.
+const RUN: usize = 16;
+
+/// One query: its candidates, what was already evaluated, and what to ask of
+/// a lower bound to become a candidate.
+struct Row<T, M> {
+    waiting: Vec<(T, u32)>,
+    kept: Kept<M>,
+    limit: T,
+}
+
+/// Consecutive queries that one thread updates at a time.
+struct Block<T, M> {
+    rows: Vec<Row<T, M>>,
+    /// `limit - base` of each row: what `base[other] - 2 dot` must not exceed.
+    room: Vec<T>,
+}
+
+/// Everything a tile needs to know.
+struct Job<'a, T, M, A> {
+    pairs: &'a Dense<'a, M>,
+    left: &'a Prepared<T>,
+    right: &'a Prepared<T>,
+    frame: &'a Frame,
+    hood: Hood,
+    allow: A,
+    /// Candidates a row may hold.
+    cap: usize,
+}
+
+/// Neighbours of all queries among the rows allowed to them; `None` when the
+/// rows cannot be brought into a frame (the caller takes the direct way).
+///
+/// `mirror`: queries and rows are the same and each tile serves both ways.
+pub(super) fn search<M: Measure>(
+    pairs: &Dense<M>,
+    hood: Hood,
+    mirror: bool,
+    allow: impl Allow,
+    ctx: &Ctx,
+) -> Result<Option<Neighbors>> {
+    let Some(frame) = Frame::of(pairs.rows, pairs.dims) else { return Ok(None) };
+    let bytes = (pairs.rows.len() + pairs.queries.len()) as u64 * 4;
+    ctx.reserve(bytes, "the rows prepared for matrix products", "use fewer rows or reduce their dimension")?;
+    let table = if single_is_enough(pairs, hood) {
+        run::<f32, M>(pairs, &frame, hood, mirror, allow, ctx)?
+    } else {
+        run::<f64, M>(pairs, &frame, hood, mirror, allow, ctx)?
+    };
+    Ok(Some(table))
+}
+
+/// Whether f32 estimates tell most pairs apart: on a fixed sample, few rows
+/// must lie within the error bound beyond the neighbours.
+fn single_is_enough<M: Measure>(pairs: &Dense<M>, hood: Hood) -> bool {
+    const QUERIES: usize = 24;
+    const ROWS: usize = 512;
+    let error = error_bound::<f32>(pairs.dims);
+    if error > 0.05 {
+        return false;
+    }
+    let sample = |count: usize, most: usize| (0..count).step_by(count.div_ceil(most)).collect::<Vec<_>>();
+    let (queries, rows) = (sample(pairs.queries(), QUERIES), sample(pairs.rows(), ROWS));
+    let centre = mean(pairs, &rows);
+    let norm = |row: &[f64]| row.iter().zip(&centre).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+    let norms: Vec<f64> = rows.iter().map(|&row| norm(pairs.row(row))).collect();
+    let excess = queries.par_iter().map(|&query| {
+        let own = norm(pairs.query(query));
+        let squares: Vec<f64> = rows.iter().map(|&row| pairs.reduced(query, row)).collect();
+        let mut sorted = squares.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let edge = match hood {
+            Hood::Nearest(k) => sorted[(k * rows.len() / pairs.rows() + 1).min(rows.len() - 1)],
+            Hood::Within(radius) => pairs.measure.reduce(radius),
+        };
+        let unclear = |(square, norm): (&f64, &f64)| {
+            let margin = 2.0 * error * (own + norm);
+            *square > edge && *square <= edge + margin
+        };
+        squares.iter().zip(&norms).filter(|&pair| unclear(pair)).count()
+    });
+    excess.sum::<usize>() * 40 <= queries.len() * rows.len()
+}
+
+fn mean<M: Measure>(pairs: &Dense<M>, rows: &[usize]) -> Vec<f64> {
+    let mut centre = vec![0.0; pairs.dims];
+    for &row in rows {
+        centre.iter_mut().zip(pairs.row(row)).for_each(|(sum, value)| *sum += value / rows.len() as f64);
+    }
+    centre
+}
+
+fn run<T: Real, M: Measure>(
+    pairs: &Dense<M>,
+    frame: &Frame,
+    hood: Hood,
+    mirror: bool,
+    allow: impl Allow,
+    ctx: &Ctx,
+) -> Result<Neighbors> {
+    let budget = Budget::new(pairs.queries(), hood, ctx)?;
+    let right = Prepared::<T>::new(pairs.rows, pairs.dims, frame);
+    let apart = (!mirror).then(|| Prepared::<T>::new(pairs.queries, pairs.dims, frame));
+    let cap = match hood {
+        Hood::Nearest(k) => 2 * k + 32,
+        Hood::Within(_) => 64,
+    };
+    let job = Job { pairs, left: apart.as_ref().unwrap_or(&right), right: &right, frame, hood, allow, cap };
+    let size = tile_size(pairs.dims);
+    let height = if mirror { size } else { size.min(pairs.queries().div_ceil(16).max(16)) };
+    let (tall, wide) = (ranges(pairs.queries(), height), ranges(pairs.rows(), size));
+    let blocks: Vec<Mutex<Block<T, M>>> = tall.iter().map(|rows| Mutex::new(job.block(rows))).collect();
+    let tiles: Vec<(usize, usize)> =
+        (0..tall.len()).flat_map(|i| (if mirror { i } else { 0 }..wide.len()).map(move |j| (i, j))).collect();
+    ctx.stage("neighbours", tiles.len() * height);
+    tiles.into_par_iter().with_max_len(1).try_for_each_init(
+        || vec![T::default(); height * size],
+        |tile, (i, j)| {
+            ctx.check()?;
+            let tile = &mut tile[..tall[i].len() * wide[j].len()];
+            job.left.dots(&tall[i], &right, &wide[j], tile);
+            let grown = {
+                let mut upper = lock(&blocks[i]);
+                // Tiles above the diagonal only: the locks have one order.
+                let mut lower = (mirror && i != j).then(|| lock(&blocks[j]));
+                let lower = lower.as_deref_mut();
+                Arch::new().dispatch(
+                    #[inline(always)]
+                    || job.read(tile, &tall[i], &wide[j], &mut upper, lower),
+                )
+            };
+            budget.take(grown, ctx)?;
+            ctx.advance(height);
+            Ok(())
+        },
+    )?;
+    let parts = blocks.into_par_iter().zip(&tall).map(|(block, range)| {
+        let mut part = Part::default();
+        let block = block.into_inner().unwrap_or_else(|held| held.into_inner());
+        for (query, mut row) in range.clone().zip(block.rows) {
+            ctx.check()?;
+            job.thin(&mut row, query, true);
+            part.push(pairs.measure, &mut row.kept);
+        }
+        Ok(part)
+    });
+    Ok(concatenate(parts.collect::<Result<Vec<Part>>>()?))
+}
+
+/// Rows of a tile: a matrix product of a few milliseconds, within cache.
+fn tile_size(dims: usize) -> usize {
+    ((1e8 / dims.max(1) as f64).sqrt() as usize).clamp(32, 256)
+}
+
+fn ranges(count: usize, size: usize) -> Vec<Range<usize>> {
+    (0..count).step_by(size).map(|first| first..(first + size).min(count)).collect()
+}
+
+fn lock<T>(block: &Mutex<T>) -> MutexGuard<'_, T> {
+    block.lock().unwrap_or_else(|held| held.into_inner())
+}
+
+impl<T: Real, M: Measure, A: Allow> Job<'_, T, M, A> {
+    fn block(&self, queries: &Range<usize>) -> Block<T, M> {
+        let limit = match self.hood {
+            Hood::Nearest(_) => T::INFINITY,
+            Hood::Within(radius) => self.limit_of(self.pairs.measure.ceiling_of_distance(radius)),
+        };
+        let row = |_| Row { waiting: Vec::new(), kept: Kept::new(self.pairs.measure, self.hood), limit };
+        let room = queries.clone().map(|query| room(limit, self.left.base[query])).collect();
+        Block { rows: queries.clone().map(row).collect(), room }
+    }
+
+    /// A reduced limit in the units of the estimates, rounded up.
+    fn limit_of(&self, reduced: f64) -> T {
+        T::of(self.frame.squared(reduced) * (1.0 + 4.0 * T::UNIT) + T::FLOOR)
+    }
+
+    /// Take the candidates of a tile for its rows and, mirrored, its columns.
+    /// Returns how many entries were added to what is kept.
+    #[inline(always)]
+    fn read(
+        &self,
+        tile: &[T],
+        tall: &Range<usize>,
+        wide: &Range<usize>,
+        upper: &mut Block<T, M>,
+        mut lower: Option<&mut Block<T, M>>,
+    ) -> usize {
+        let mut grown = 0;
+        let bases = &self.right.base[wide.clone()];
+        for (i, dots) in tile.chunks_exact(wide.len()).enumerate() {
+            let query = tall.start + i;
+            let base = self.left.base[query];
+            for start in (0..wide.len()).step_by(RUN) {
+                let end = (start + RUN).min(wide.len());
+                let (dots, bases) = (&dots[start..end], &bases[start..end]);
+                if let Some(lower) = lower.as_deref_mut() {
+                    if !any_mirrored(dots, bases, upper.room[i], base, &lower.room[start..end]) {
+                        continue;
+                    }
+                    for (j, &dot) in (start..end).zip(dots) {
+                        if !(base - (dot + dot) > lower.room[j]) {
+                            grown += self.offer(lower, j, wide.start + j, query, bases[j - start], base, dot);
+                        }
+                    }
+                } else if !any(dots, bases, upper.room[i]) {
+                    continue;
+                }
+                for (j, &dot) in (start..end).zip(dots) {
+                    if !(bases[j - start] - (dot + dot) > upper.room[i]) {
+                        grown += self.offer(upper, i, query, wide.start + j, base, bases[j - start], dot);
+                    }
+                }
+            }
+        }
+        grown
+    }
+
+    /// A pair whose lower bound is within the query's limit.
+    #[inline(never)]
+    fn offer(
+        &self,
+        block: &mut Block<T, M>,
+        slot: usize,
+        query: usize,
+        other: usize,
+        base: T,
+        other_base: T,
+        dot: T,
+    ) -> usize {
+        if !(self.allow)(query, other) {
+            return 0;
+        }
+        let row = &mut block.rows[slot];
+        row.waiting.push((base + (other_base - (dot + dot)), other as u32));
+        if row.waiting.len() < self.cap {
+            return 0;
+        }
+        let held = row.kept.len();
+        self.thin(row, query, false);
+        block.room[slot] = room(row.limit, base);
+        row.kept.len().saturating_sub(held)
+    }
+
+    /// Drop candidates that k others surely beat; evaluate the rest if they
+    /// are still too many, or at last.
+    fn thin(&self, row: &mut Row<T, M>, query: usize, at_last: bool) {
+        if let Hood::Nearest(k) = self.hood
+            && k > 0
+            && row.waiting.len() > k
+        {
+            let (own, slack) = (self.left.slack[query], &self.right.slack);
+            let upper = |&(low, other): &(T, u32)| (low + own + slack[other as usize]).wide();
+            let mut uppers: Vec<f64> = row.waiting.iter().map(upper).collect();
+            uppers.iter_mut().filter(|upper| upper.is_nan()).for_each(|upper| *upper = f64::INFINITY);
+            let (_, &mut edge, _) = uppers.select_nth_unstable_by(k - 1, f64::total_cmp);
+            let edge = T::of((edge + T::FLOOR) * (1.0 + 8.0 * T::UNIT));
+            row.limit = if edge < row.limit { edge } else { row.limit };
+            let limit = row.limit;
+            row.waiting.retain(|&(low, _)| !(low > limit));
+        }
+        if at_last || row.waiting.len() > self.cap / 2 {
+            for (_, other) in row.waiting.drain(..) {
+                let reduced = self.pairs.reduced(query, other as usize);
+                if !(reduced > row.kept.limit()) {
+                    row.kept.offer(Entry { reduced, index: other });
+                }
+            }
+            let limit = self.limit_of(row.kept.limit());
+            row.limit = if limit < row.limit { limit } else { row.limit };
+        }
+    }
+}
+
+/// What `base[other] - 2 dot` must not exceed; everything may pass for a query
+/// so far out that its norm overflows `T`.
+fn room<T: Real>(limit: T, base: T) -> T {
+    if base < T::INFINITY { limit - base } else { T::INFINITY }
+}
+
+/// Whether a run holds a candidate for its row.
+#[inline(always)]
+fn any<T: Real>(dots: &[T], bases: &[T], room: T) -> bool {
+    let (Ok(dots), Ok(bases)) = (<&[T; RUN]>::try_from(dots), <&[T; RUN]>::try_from(bases)) else {
+        return true;
+    };
+    let mut hits = 0u32;
+    for lane in 0..RUN {
+        hits |= u32::from(!(bases[lane] - (dots[lane] + dots[lane]) > room));
+    }
+    hits != 0
+}
+
+/// Whether a run holds a candidate for its row or for one of its columns.
+#[inline(always)]
+fn any_mirrored<T: Real>(dots: &[T], bases: &[T], room: T, base: T, rooms: &[T]) -> bool {
+    let (Ok(dots), Ok(bases), Ok(rooms)) =
+        (<&[T; RUN]>::try_from(dots), <&[T; RUN]>::try_from(bases), <&[T; RUN]>::try_from(rooms))
+    else {
+        return true;
+    };
+    let mut hits = 0u32;
+    for lane in 0..RUN {
+        let twice = dots[lane] + dots[lane];
+        hits |= u32::from(!(bases[lane] - twice > room)) | u32::from(!(base - twice > rooms[lane]));
+    }
+    hits != 0
+}

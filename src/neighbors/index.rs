@@ -1,0 +1,390 @@
+//! The one door to neighbours of points: an index over rows.
+//!
+//! Place in the dataflow: `input` points in, `Neighbors` out, for the training
+//! rows themselves and, kept in the fitted model, for new rows. Whatever the
+//! engine (`tree_engine`, `gemm`, `sparse`, `direct`), the answer is the same,
+//! bit for bit. Cost: see the engines; `choose` decides between them.
+
+use ndarray::Array2;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::choose::{Algorithm, wants_tree};
+use super::direct::{self, Allow, Dense};
+use super::kdtree::{Tree, partition};
+use super::links::{check_labels, merge_table};
+use super::measure::{Chebyshev, Euclid, Manhattan, Measure, Minkowski, Sphere};
+use super::sparse::{SparsePairs, search_by_dots};
+use super::unit::{Filled, Units, in_layout, is_nowhere, units};
+use super::{ClosestForeign, Hood, Link, Metric, Neighbors, check_hood, gemm, tree_engine};
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+use crate::input::{Points, PointsRef};
+
+/// Fewer queries than this do not repay preparing the rows for matrix products.
+const FEW_QUERIES: usize = 32;
+
+/// Fewer rows than this are compared directly.
+const FEW_ROWS: usize = 256;
+
+/// Rows ready to be asked who is near whom.
+#[derive(Debug, Clone)]
+pub struct Index {
+    points: Points,
+    metric: Metric,
+    /// What the engines compare, when that is not the points themselves.
+    units: Option<Units>,
+    tree: Option<Tree>,
+}
+
+/// Run `$body` with `$measure` bound to the measure of a metric.
+macro_rules! with_measure {
+    ($metric:expr, $measure:ident => $body:expr) => {
+        match settled($metric) {
+            Metric::Euclidean => {
+                let $measure = Euclid;
+                $body
+            }
+            Metric::Manhattan => {
+                let $measure = Manhattan;
+                $body
+            }
+            Metric::Chebyshev => {
+                let $measure = Chebyshev;
+                $body
+            }
+            Metric::Minkowski(p) => {
+                let $measure = Minkowski(p);
+                $body
+            }
+            Metric::Cosine | Metric::Correlation => {
+                let $measure = Sphere;
+                $body
+            }
+        }
+    };
+}
+
+/// Run a tree function with its measure and, where it pays, its dimension known.
+macro_rules! with_tree {
+    ($metric:expr, $tree:expr, $function:path, $measure:ident, ($($argument:expr),*)) => {{
+        use $function as run;
+        match (settled($metric), $tree.dims) {
+            (Metric::Euclidean, 1) => run::<1, _>($tree, Euclid, $($argument),*),
+            (Metric::Euclidean, 2) => run::<2, _>($tree, Euclid, $($argument),*),
+            (Metric::Euclidean, 3) => run::<3, _>($tree, Euclid, $($argument),*),
+            (Metric::Euclidean, 4) => run::<4, _>($tree, Euclid, $($argument),*),
+            (Metric::Euclidean, 8) => run::<8, _>($tree, Euclid, $($argument),*),
+            _ => with_measure!($metric, $measure => run::<0, _>($tree, $measure, $($argument),*)),
+        }
+    }};
+}
+pub(super) use with_measure;
+
+/// The plainest name of a metric: powers 1, 2 and infinity have their own.
+pub(super) fn settled(metric: Metric) -> Metric {
+    match metric {
+        Metric::Minkowski(p) if p == 1.0 => Metric::Manhattan,
+        Metric::Minkowski(p) if p == 2.0 => Metric::Euclidean,
+        Metric::Minkowski(p) if p == f64::INFINITY => Metric::Chebyshev,
+        other => other,
+    }
+}
+
+fn is_angular(metric: Metric) -> bool {
+    matches!(metric, Metric::Cosine | Metric::Correlation)
+}
+
+impl Index {
+    /// Index `points` (copied) under `metric`.
+    ///
+    /// `algorithm` only decides how fast answers come, not what they are: a
+    /// tree is not built for sparse rows, and brute force serves instead.
+    ///
+    /// # Errors
+    /// A power below 1, no or too many rows, cancellation, memory.
+    pub fn build(points: PointsRef, metric: Metric, algorithm: Algorithm, ctx: &Ctx) -> Result<Index> {
+        if let Metric::Minkowski(p) = metric
+            && !(p >= 1.0)
+        {
+            return Err(Error::param("p", format!("must be at least 1 for a Minkowski distance, got {p}")));
+        }
+        if points.rows() == 0 || points.rows() >= u32::MAX as usize {
+            let rows = points.rows();
+            return Err(Error::input(format!(
+                "neighbours need between 1 and 4 294 967 294 rows, got {rows}"
+            )));
+        }
+        if let PointsRef::Dense(matrix) = points {
+            let bytes = matrix.len() as u64 * 8 * 3;
+            ctx.reserve(bytes, "the index of neighbours", "use fewer rows or reduce their dimension")?;
+        }
+        ctx.stage("index", 0);
+        let mut index = Index::plain(points.to_owned(), metric);
+        if let Some((rows, dims)) = index.tree_rows() {
+            index.tree = ctx.install(|| wants_tree(rows, dims, metric, algorithm, ctx))?;
+        }
+        Ok(index)
+    }
+
+    fn plain(points: Points, metric: Metric) -> Index {
+        let units = is_angular(metric).then(|| units(&points.view(), metric));
+        let units = match (&points, units) {
+            // One kind of sparse rows for the engine, whatever the metric.
+            (Points::Sparse(csr), None) => Some(Units::Sparse(Filled { csr: csr.clone(), fill: Vec::new() })),
+            (_, units) => units,
+        };
+        Index { points, metric, units, tree: None }
+    }
+
+    /// The dense rows a tree could be built of: they have coordinates, and each
+    /// a direction where that counts.
+    fn tree_rows(&self) -> Option<(&[f64], usize)> {
+        let rows = self.dense()?;
+        let (flat, dims) = (rows.as_slice()?, rows.ncols());
+        let directed = !is_angular(self.metric) || !flat.chunks_exact(dims).any(is_nowhere);
+        (dims > 0 && directed).then_some((flat, dims))
+    }
+
+    /// What the engines compare, when dense.
+    fn dense(&self) -> Option<&Array2<f64>> {
+        match (&self.units, &self.points) {
+            (Some(Units::Dense(rows)), _) | (None, Points::Dense(rows)) => Some(rows),
+            _ => None,
+        }
+    }
+
+    /// The rows, as they were given.
+    pub fn points(&self) -> &Points {
+        &self.points
+    }
+
+    /// The metric.
+    pub fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.points.view().rows()
+    }
+
+    /// Whether there are no rows; never true of an index that was built.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a tree answers (else brute force).
+    pub fn has_tree(&self) -> bool {
+        self.tree.is_some()
+    }
+
+    /// The neighbours of every row, itself excluded by index, nearest first,
+    /// ties by index.
+    ///
+    /// # Errors
+    /// A hood that cannot be had, cancellation, memory.
+    pub fn neighbors_of_all(&self, hood: Hood, ctx: &Ctx) -> Result<Neighbors> {
+        check_hood(hood, self.len(), true)?;
+        ctx.stage("neighbours", self.len());
+        ctx.install(|| match &self.tree {
+            Some(tree) => with_tree!(self.metric, tree, tree_engine::all, measure, (hood, ctx)),
+            None => self.brute(None, hood, |query, row| query != row, ctx),
+        })
+    }
+
+    /// The neighbours of new rows among the indexed ones. A row equal to an
+    /// indexed one is at distance exactly 0 from it; rows one by one or in a
+    /// batch give the same bits.
+    ///
+    /// # Errors
+    /// Rows of another width, a hood that cannot be had, cancellation, memory.
+    pub fn query(&self, points: PointsRef, hood: Hood, ctx: &Ctx) -> Result<Neighbors> {
+        let (width, own) = (points.cols(), self.points.view().cols());
+        if width != own {
+            return Err(Error::input(format!("the new rows have {width} columns, the known ones {own}")));
+        }
+        check_hood(hood, self.len(), false)?;
+        ctx.stage("neighbours", points.rows());
+        let sparse = matches!(self.points, Points::Sparse(_));
+        let queries = Index::plain(in_layout(&points, sparse), self.metric);
+        ctx.install(|| match (&self.tree, queries.dense().and_then(|rows| rows.as_slice())) {
+            (Some(tree), Some(rows)) if !self.has_nowhere(rows, tree.dims) => {
+                with_tree!(self.metric, tree, tree_engine::query, measure, (rows, hood, ctx))
+            }
+            _ => self.brute(Some(&queries), hood, |_, _| true, ctx),
+        })
+    }
+
+    fn has_nowhere(&self, rows: &[f64], dims: usize) -> bool {
+        is_angular(self.metric) && rows.chunks_exact(dims).any(is_nowhere)
+    }
+
+    /// Brute force, of new rows or (`None`) of the rows themselves.
+    fn brute(&self, queries: Option<&Index>, hood: Hood, allow: impl Allow, ctx: &Ctx) -> Result<Neighbors> {
+        let asked = queries.unwrap_or(self);
+        if let (Some(Units::Sparse(rows)), Some(Units::Sparse(queries))) = (&self.units, &asked.units) {
+            let marked = is_angular(self.metric);
+            return with_measure!(self.metric, measure => {
+                let pairs = SparsePairs { measure, queries, rows, marked };
+                if matches!(settled(self.metric), Metric::Euclidean | Metric::Cosine) {
+                    search_by_dots(&pairs, hood, allow, ctx)
+                } else {
+                    direct::search(&pairs, hood, allow, ctx)
+                }
+            });
+        }
+        let (Some(rows), Some(queries_matrix)) = (self.dense(), asked.dense()) else {
+            return Err(Error::input("sparse and dense rows cannot be compared"));
+        };
+        with_measure!(self.metric, measure => {
+            let pairs = dense_pairs(measure, queries_matrix, rows);
+            self.dense_brute(&pairs, queries.is_none(), hood, allow, ctx)
+        })
+    }
+
+    fn dense_brute<M: Measure>(
+        &self,
+        pairs: &Dense<M>,
+        mirror: bool,
+        hood: Hood,
+        allow: impl Allow,
+        ctx: &Ctx,
+    ) -> Result<Neighbors> {
+        let (queries, rows) = pairs.counts;
+        let squares = matches!(settled(self.metric), Metric::Euclidean) || is_angular(self.metric);
+        let few = queries < FEW_QUERIES || rows < FEW_ROWS || pairs.dims == 0;
+        let most = matches!(hood, Hood::Nearest(k) if k > rows / 4);
+        if squares
+            && !few
+            && !most
+            && let Some(table) = gemm::search(pairs, hood, mirror, &allow, ctx)?
+        {
+            return Ok(table);
+        }
+        direct::search(pairs, hood, allow, ctx)
+    }
+
+    /// An order of the rows in which neighbours in space are mostly neighbours
+    /// in the list: for sweeps that want their data in cache.
+    pub fn order(&self) -> Vec<u32> {
+        if let Some(tree) = &self.tree {
+            return tree.order.clone();
+        }
+        let (shadow, dims) = super::choose::shadow(&self.points);
+        partition(&shadow, dims, None).unwrap_or_else(|_| (0..self.len() as u32).collect())
+    }
+
+    /// The distances of new rows (or, with `None`, of the rows themselves) to
+    /// all rows: the full matrix. Symmetric, with a zero diagonal, for `None`.
+    ///
+    /// # Errors
+    /// Rows of another width, cancellation, memory.
+    pub fn matrix(&self, points: Option<PointsRef>, ctx: &Ctx) -> Result<Array2<f64>> {
+        let queries = match points {
+            None => None,
+            Some(points) => {
+                let (width, own) = (points.cols(), self.points.view().cols());
+                if width != own {
+                    return Err(Error::input(format!(
+                        "X has {width} features, but the model was fitted with {own}"
+                    )));
+                }
+                let sparse = matches!(self.points, Points::Sparse(_));
+                Some(Index::plain(in_layout(&points, sparse), self.metric))
+            }
+        };
+        let asked = queries.as_ref().unwrap_or(self);
+        let need = (asked.len() as u64).saturating_mul(8 * self.len() as u64);
+        ctx.reserve(need, "the matrix of distances", "use fewer rows at a time")?;
+        ctx.stage("distances", asked.len());
+        ctx.install(|| {
+            with_measure!(self.metric, measure => match (self.dense(), asked.dense()) {
+                (Some(rows), Some(queries)) => direct::table(&dense_pairs(measure, queries, rows), ctx),
+                _ => match (&self.units, &asked.units) {
+                    (Some(Units::Sparse(rows)), Some(Units::Sparse(queries))) => {
+                        let marked = is_angular(self.metric);
+                        direct::table(&SparsePairs { measure, queries, rows, marked }, ctx)
+                    }
+                    _ => Err(Error::input("sparse and dense rows cannot be compared")),
+                },
+            })
+        })
+    }
+
+    /// The distance of rows `i` and `j`.
+    pub fn pair_distance(&self, i: usize, j: usize) -> f64 {
+        use super::direct::Pairs;
+        with_measure!(self.metric, measure => match (self.dense(), &self.units) {
+            (Some(rows), _) => measure.finish(dense_pairs(measure, rows, rows).reduced(i, j)),
+            (None, Some(Units::Sparse(rows))) => {
+                let marked = is_angular(self.metric);
+                measure.finish(SparsePairs { measure, queries: rows, rows, marked }.reduced(i, j))
+            }
+            // Sparse points always have sparse rows beside them (`Index::plain`).
+            (None, _) => f64::NAN,
+        })
+    }
+}
+
+fn dense_pairs<'a, M: Measure>(measure: M, queries: &'a Array2<f64>, rows: &'a Array2<f64>) -> Dense<'a, M> {
+    // Both are row-major: `PointsRef::to_owned` and `units` make them so.
+    let flat = |matrix: &'a Array2<f64>| matrix.as_slice().unwrap_or(&[]);
+    let counts = (queries.nrows(), rows.nrows());
+    Dense { measure, queries: flat(queries), rows: flat(rows), dims: rows.ncols(), counts }
+}
+
+impl ClosestForeign for Index {
+    fn closest_foreign(&self, labels: &[usize], count: usize, ctx: &Ctx) -> Result<Vec<Link>> {
+        check_labels(labels, count, self.len())?;
+        ctx.stage("links between components", self.len());
+        ctx.install(|| match &self.tree {
+            Some(tree) => {
+                with_tree!(self.metric, tree, tree_engine::foreign, measure, (labels, count, ctx))
+            }
+            None => {
+                let foreign = |query: usize, row: usize| labels[query] != labels[row];
+                let table = self.brute(None, Hood::Nearest(1), foreign, ctx)?;
+                merge_table(&table, labels, count)
+            }
+        })
+    }
+}
+
+/// An index on disk: the points and the tree's order, which is all a tree needs.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Index")]
+struct Saved<P, O> {
+    points: P,
+    metric: Metric,
+    order: Option<O>,
+}
+
+impl Serialize for Index {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let order = self.tree.as_ref().map(|tree| &tree.order);
+        Saved { points: &self.points, metric: self.metric, order }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Index {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        use serde::de::Error as _;
+        let saved = Saved::<Points, Vec<u32>>::deserialize(deserializer)?;
+        let points = match saved.points {
+            Points::Dense(matrix) => PointsRef::Dense(matrix.view()).to_owned(),
+            sparse => sparse,
+        };
+        let mut index = Index::plain(points, saved.metric);
+        if let Some(order) = saved.order {
+            let mut seen = vec![false; index.len()];
+            let fresh =
+                |&row: &u32| seen.get_mut(row as usize).is_some_and(|seen| !std::mem::replace(seen, true));
+            if order.len() != index.len() || order.is_empty() || !order.iter().all(fresh) {
+                return Err(D::Error::custom("the saved order is not one of the saved rows"));
+            }
+            let rows = index.tree_rows();
+            index.tree = rows.map(|(rows, dims)| Tree::from_order(rows, dims, order));
+        }
+        Ok(index)
+    }
+}

@@ -1,0 +1,54 @@
+//! All eigenpairs by a dense decomposition, of which the top k are kept: the
+//! choice for small matrices and the exact twin of the Krylov solver.
+//! Cost O(n³) time, O(n²) memory.
+
+use ndarray::{Array2, s};
+
+use super::orthonormal::{norms, orthonormal_columns};
+use super::{Options, Spectrum, SymmetricOperator};
+use crate::context::Ctx;
+use crate::error::Result;
+use crate::linalg::{matmul, power_of_two_scale, symmetric_eigen};
+
+pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
+    let n = op.dim();
+    let bytes = 5 * (n as u64) * (n as u64) * 8;
+    ctx.reserve(bytes, "a dense eigenvalue decomposition", "use the Krylov solver")?;
+    let mut matrix = op.to_dense(ctx)?;
+    ctx.check()?;
+    let known = match &options.deflate {
+        Some(vectors) => orthonormal_columns(vectors)?,
+        None => Array2::zeros((n, 0)),
+    };
+    if known.ncols() > 0 {
+        sink(&mut matrix, &known, ctx)?;
+    }
+    let (values, vectors) = symmetric_eigen(matrix.view())?;
+    ctx.check()?;
+    let lowest = values[known.ncols()];
+    let chosen: Vec<usize> = (n - k..n).rev().collect();
+    let vectors = Array2::from_shape_fn((n, k), |(i, j)| vectors[[i, chosen[j]]]);
+    let values: Vec<f64> = chosen.iter().map(|&j| values[j]).collect();
+    let mut rest = matmul(matrix.view(), vectors.view(), ctx)?;
+    for (j, value) in values.iter().enumerate() {
+        rest.slice_mut(s![.., j]).scaled_add(-value, &vectors.slice(s![.., j]));
+    }
+    Ok(Spectrum { values, vectors, residuals: norms(&rest), iterations: 0, converged: true, lowest })
+}
+
+/// A ← PAP − c·ZZᵀ with P = I − ZZᵀ and c beyond the spectrum of PAP: the known
+/// vectors become the bottom eigenvectors and the rest of the spectrum stays.
+fn sink(matrix: &mut Array2<f64>, known: &Array2<f64>, ctx: &Ctx) -> Result<()> {
+    let product = matmul(matrix.view(), known.view(), ctx)?;
+    let inner = known.t().dot(&product);
+    // PAP = A − (AZ)Zᵀ − Z(AZ)ᵀ + Z(ZᵀAZ)Zᵀ.
+    let half = &product - &(known.dot(&inner) * 0.5);
+    *matrix -= &half.dot(&known.t());
+    *matrix -= &known.dot(&half.t());
+    let Some(scale) = power_of_two_scale(matrix.iter().copied()) else {
+        return Ok(()); // the decomposition that follows refuses it
+    };
+    let size = matrix.iter().map(|value| (value * scale).powi(2)).sum::<f64>().sqrt() / scale;
+    *matrix -= &(known.dot(&known.t()) * (2.0 * size));
+    Ok(())
+}

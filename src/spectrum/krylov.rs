@@ -1,0 +1,270 @@
+//! The top eigenpairs by block Lanczos with full reorthogonalisation and thick
+//! restart.
+//!
+//! The basis V grows by one orthonormal block per product with the matrix; the
+//! eigenpairs of the small projected matrix H = VᵀAV approximate those at both
+//! ends of the spectrum, the largest first. With more than `m` vectors the best
+//! ones are kept and the rest forgotten (Wu & Simon, "Thick-restart Lanczos",
+//! SIMAX 2000). The block is wider than k, so that an eigenvalue repeated up to
+//! k times is found with all its copies (Musco & Musco, NeurIPS 2015, for why
+//! blocks beat single vectors). Residuals come free from the recurrence and are
+//! measured once more at the end by a product of their own.
+//!
+//! Symbols: n dimension, b block width, m most basis vectors. Cost per step: one
+//! product with b vectors, O(n·m·b) for orthogonality, O(m³) for H.
+
+use ndarray::{Array2, ArrayView2, s};
+use rayon::prelude::*;
+
+use super::orthonormal::{norms, orthonormal_columns, orthonormalise, project, tall};
+use super::{Options, Spectrum, SymmetricOperator};
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+use crate::linalg::random::uniform;
+use crate::linalg::{TallRef, gram, multiply, power_of_two_scale, symmetric_eigen};
+
+/// The tolerance when the caller leaves it open.
+const TIGHTEST: f64 = 1e-12;
+/// Products with the matrix when the caller leaves the cap open.
+const MOST_STEPS: usize = 1000;
+/// Directions smaller than this, relative to ‖A‖, are rounding noise.
+const NOISE: f64 = 1e-15;
+
+/// Block width for k wanted pairs: a few more than k, in whole SIMD vectors.
+fn block_width(k: usize) -> usize {
+    (k + 2).next_multiple_of(4)
+}
+
+/// Basis size at which the iteration restarts.
+fn basis_limit(k: usize, b: usize) -> usize {
+    (12 * b).max(2 * k + 4 * b)
+}
+
+pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
+    let mut search = Search::start(op, k, options, ctx)?;
+    ctx.stage("eigenvectors", search.most_steps);
+    loop {
+        ctx.check()?;
+        search.expand()?;
+        ctx.advance(1);
+        let pairs = search.rayleigh_ritz()?;
+        if pairs.converged || search.steps >= search.most_steps {
+            return search.finish(&pairs);
+        }
+        if search.next.ncols() == 0 {
+            // The random start had fewer than k independent directions outside
+            // the known vectors: practically impossible, but never a hang.
+            return Err(Error::NotConverged("the Krylov space is smaller than asked for".into()));
+        }
+        search.make_room(&pairs);
+    }
+}
+
+/// Eigenpairs of the projected matrix, largest first.
+struct RitzPairs {
+    values: Vec<f64>,
+    /// One column per value, in coordinates of the basis.
+    vectors: Array2<f64>,
+    /// Whether the first k residuals are below the tolerance.
+    converged: bool,
+}
+
+/// The state of the iteration.
+struct Search<'a> {
+    op: &'a dyn SymmetricOperator,
+    ctx: &'a Ctx,
+    k: usize,
+    tol: f64,
+    most_steps: usize,
+    steps: usize,
+    /// Power of two that the products are multiplied by.
+    scale: f64,
+    /// Largest |Ritz value| and lowest Ritz value so far, of the scaled matrix.
+    norm: f64,
+    lowest: f64,
+    /// Row-major n × capacity: known vectors, then the basis.
+    store: Vec<f64>,
+    capacity: usize,
+    known: usize,
+    size: usize,
+    /// The projected matrix; its leading size × size part is in use.
+    h: Array2<f64>,
+    /// The block to append next: orthonormal, orthogonal to all of the store.
+    next: Array2<f64>,
+    /// Columns of the last block, and the Gram matrix of what its product has
+    /// outside the basis.
+    last: std::ops::Range<usize>,
+    outside: Array2<f64>,
+}
+
+impl<'a> Search<'a> {
+    fn start(op: &'a dyn SymmetricOperator, k: usize, options: &Options, ctx: &'a Ctx) -> Result<Self> {
+        let n = op.dim();
+        let known = match &options.deflate {
+            Some(vectors) => orthonormal_columns(vectors)?,
+            None => Array2::zeros((n, 0)),
+        };
+        let room = n - known.ncols();
+        let b = block_width(k).min(room);
+        let m = basis_limit(k, b).min(room);
+        let capacity = known.ncols() + m;
+        let need = (n * (capacity + m / 2 + 6 * b) * 8) as u64;
+        ctx.reserve(need, "the Krylov basis", "ask for fewer components")?;
+        let mut store = vec![0.0; n * capacity];
+        append(&mut store, capacity, 0, &known);
+        let mut stream = ctx.stream("krylov");
+        let next = orthonormalise(
+            TallRef::new(&store, n, known.ncols(), capacity),
+            uniform(&mut stream, n, b),
+            0.0,
+        )?;
+        Ok(Search {
+            op,
+            ctx,
+            k,
+            tol: if options.tol > 0.0 { options.tol } else { TIGHTEST },
+            most_steps: options.max_iter.unwrap_or(MOST_STEPS).max(1),
+            steps: 0,
+            scale: 0.0,
+            norm: 0.0,
+            lowest: f64::INFINITY,
+            store,
+            capacity,
+            known: known.ncols(),
+            size: 0,
+            h: Array2::zeros((m, m)),
+            next,
+            last: 0..0,
+            outside: Array2::zeros((0, 0)),
+        })
+    }
+
+    /// The known vectors and the basis as one tall matrix.
+    fn basis(&self) -> TallRef<'_> {
+        TallRef::new(&self.store, self.op.dim(), self.known + self.size, self.capacity)
+    }
+
+    /// A·x, scaled; refuses what is not finite.
+    fn product(&mut self, x: ArrayView2<f64>) -> Result<Array2<f64>> {
+        let mut y = Array2::zeros(x.dim());
+        self.op.apply(x, y.view_mut(), self.ctx)?;
+        let refuse = || Error::input("the matrix has NaN or infinite entries, or its entries overflow");
+        if self.scale == 0.0 {
+            self.scale = power_of_two_scale(y.iter().copied()).ok_or_else(refuse)?;
+        }
+        let scale = self.scale;
+        // proof: `zeros` is row-major.
+        let finite = y.as_slice_mut().expect("row-major").par_chunks_mut(1 << 14).map(|chunk| {
+            chunk.iter_mut().fold(true, |finite, value| {
+                *value *= scale;
+                finite & value.is_finite()
+            })
+        });
+        // Collected in full: a short-circuit could leave chunks unscaled.
+        if finite.collect::<Vec<_>>().into_iter().all(|chunk| chunk) { Ok(y) } else { Err(refuse()) }
+    }
+
+    /// Append the next block, multiply it, and split the product into what lies
+    /// in the basis (a column block of H) and the block after it.
+    fn expand(&mut self) -> Result<()> {
+        let block = std::mem::take(&mut self.next);
+        append(&mut self.store, self.capacity, self.known + self.size, &block);
+        self.last = self.size..self.size + block.ncols();
+        self.size += block.ncols();
+        let mut w = self.product(block.view())?;
+        self.steps += 1;
+        self.norm = norms(&w).into_iter().fold(self.norm, f64::max);
+        let mut inside = project(self.basis(), &mut w);
+        inside += &project(self.basis(), &mut w);
+        for (column, j) in self.last.clone().enumerate() {
+            for i in 0..self.size {
+                let value = inside[[self.known + i, column]];
+                self.h[[i, j]] = value;
+                self.h[[j, i]] = value;
+            }
+        }
+        self.outside = gram(tall(&w), tall(&w));
+        self.next = orthonormalise(self.basis(), w, NOISE * self.norm)?;
+        Ok(())
+    }
+
+    /// Eigenpairs of H and their residuals ‖W·y_last‖.
+    fn rayleigh_ritz(&mut self) -> Result<RitzPairs> {
+        let (values, vectors) = symmetric_eigen(self.h.slice(s![..self.size, ..self.size]))?;
+        self.lowest = self.lowest.min(values[0]);
+        self.norm = self.norm.max(values[0].abs()).max(values[self.size - 1].abs());
+        let values: Vec<f64> = values.into_iter().rev().collect();
+        let vectors = vectors.slice(s![.., ..;-1]).as_standard_layout().into_owned();
+        let tails = vectors.slice(s![self.last.clone(), ..self.k.min(self.size)]);
+        let squares = (self.outside.dot(&tails) * tails).sum_axis(ndarray::Axis(0));
+        let small = squares.iter().all(|square| square.max(0.0).sqrt() <= self.tol * self.norm);
+        // Nothing left to append: the basis is invariant and the pairs exact.
+        let converged = self.size >= self.k && (small || self.next.ncols() == 0);
+        Ok(RitzPairs { values, vectors, converged })
+    }
+
+    /// Thick restart when the next block does not fit: keep the best vectors.
+    fn make_room(&mut self, pairs: &RitzPairs) {
+        let wanted = self.known + self.size + self.next.ncols();
+        if wanted <= self.capacity {
+            return;
+        }
+        let most = self.capacity - self.known - self.next.ncols();
+        let keep = (self.size / 2).max(self.k + 2).min(most).min(self.size);
+        let kept = self.lift(pairs.vectors.slice(s![.., ..keep]));
+        append(&mut self.store, self.capacity, self.known, &kept);
+        self.h.fill(0.0);
+        for i in 0..keep {
+            self.h[[i, i]] = pairs.values[i];
+        }
+        self.size = keep;
+    }
+
+    /// Vectors given in coordinates of the basis, as vectors of length n.
+    fn lift(&self, coordinates: ArrayView2<f64>) -> Array2<f64> {
+        let width = coordinates.ncols();
+        let mut padded = Array2::zeros((self.known + self.size, width));
+        padded.slice_mut(s![self.known.., ..]).assign(&coordinates);
+        let mut lifted = Array2::zeros((self.op.dim(), width));
+        // proof: `zeros` is row-major.
+        let target = lifted.as_slice_mut().expect("row-major");
+        multiply(self.basis(), padded.view(), 1.0, false, target, width);
+        lifted
+    }
+
+    /// The first k pairs with residuals measured by one more product.
+    fn finish(&mut self, pairs: &RitzPairs) -> Result<Spectrum> {
+        let k = self.k.min(self.size);
+        let vectors = self.lift(pairs.vectors.slice(s![.., ..k]));
+        let mut rest = self.product(vectors.view())?;
+        if self.known > 0 {
+            project(TallRef::new(&self.store, self.op.dim(), self.known, self.capacity), &mut rest);
+        }
+        for j in 0..k {
+            rest.column_mut(j).scaled_add(-pairs.values[j], &vectors.column(j));
+        }
+        let residuals = norms(&rest);
+        // The product itself rounds, so a tolerance near that level gets slack.
+        let bound = (10.0 * self.tol).max(1e-11) * self.norm;
+        let verified = residuals.iter().all(|&residual| residual <= bound);
+        Ok(Spectrum {
+            values: pairs.values[..k].iter().map(|value| value / self.scale).collect(),
+            vectors,
+            residuals: residuals.into_iter().map(|residual| residual / self.scale).collect(),
+            iterations: self.steps,
+            converged: pairs.converged && verified,
+            lowest: self.lowest / self.scale,
+        })
+    }
+}
+
+/// Write `block` into the columns of a row-major store, beginning at `first`.
+fn append(store: &mut [f64], stride: usize, first: usize, block: &Array2<f64>) {
+    let width = block.ncols();
+    if width == 0 {
+        return;
+    }
+    for (row, values) in store.chunks_exact_mut(stride).zip(block.rows()) {
+        row[first..first + width].iter_mut().zip(values).for_each(|(slot, value)| *slot = *value);
+    }
+}
