@@ -13,7 +13,7 @@ use planish::Ctx;
 use planish::graph::Graph;
 use planish::graph::geodesic::{PathMethod, Plan, all_pairs};
 use planish::input::PointsRef;
-use planish::kernel::center::CenteredPacked;
+use planish::kernel::CenteredPacked;
 use planish::neighbors::{Algorithm, Hood, Index, Metric, Neighbors};
 use planish::spectrum::{Options, Solver, top};
 
@@ -93,7 +93,7 @@ fn spectrum(criterion: &mut Criterion) {
         let graph = graph_of(&swiss_roll(n), &ctx);
         let plan = Plan::new(&graph, PathMethod::Auto, n, None, &ctx).expect("a plan");
         let geodesics = all_pairs(&plan, &ctx).expect("all paths");
-        let kernel = CenteredPacked::new(&geodesics, &ctx).expect("finite distances");
+        let kernel = CenteredPacked::new(&geodesics).expect("finite distances");
         let options = Options { solver, ..Options::default() };
         group.bench_function(name, |bencher| {
             bencher.iter(|| black_box(top(&kernel, 2, &options, &ctx).expect("a spectrum")));

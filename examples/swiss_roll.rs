@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use ndarray::{Array1, Array2, ArrayView2, s};
 use planish::methods::{self, Isomap};
-use planish::pipeline::{Model, Recipe, SavedModel, transform};
-use planish::{Ctx, Result};
+use planish::pipeline::SavedModel;
+use planish::{Ctx, Model, Recipe, Result, transform};
 
 fn main() -> Result<()> {
     let (points, sheet) = swiss_roll(2000);
@@ -19,7 +19,7 @@ fn main() -> Result<()> {
 
     // All cores, seed 0. Another thread could follow or stop the work through `ctx.watch()`.
     let ctx = Ctx::default();
-    let method = Isomap::default().n_neighbors(10).n_components(2_usize);
+    let method = Isomap::default().n_neighbors(10_usize).n_components(2_usize);
     println!("Isomap on {} points will take {}", train.nrows(), bytes(method.memory(train.nrows(), 3)));
 
     let start = Instant::now();
@@ -30,7 +30,8 @@ fn main() -> Result<()> {
         println!("note: {}", warning.message);
     }
 
-    let residual = affine_residual(model.embedding(), sheet.slice(s![..1900, ..]));
+    let map = model.embedding().expect("Isomap keeps the coordinates it was fitted with");
+    let residual = affine_residual(map, sheet.slice(s![..1900, ..]));
     println!("residual of the best affine map to the flat sheet: {residual:.4}");
     assert!(residual < 0.05, "the roll was not unrolled");
 
@@ -41,7 +42,7 @@ fn main() -> Result<()> {
     assert!(residual < 0.05, "the new points were not placed on the sheet");
 
     let restored = methods::restore("Isomap", &model.save()?)?;
-    assert_eq!(placed, transform(restored.as_model(), new, &ctx)?, "a restored model is the same model");
+    assert_eq!(placed, transform(&*restored, new, &ctx)?, "a restored model is the same model");
     Ok(())
 }
 

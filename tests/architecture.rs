@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 const SEAMS: &[(&str, &[&str])] = &[
     ("pyo3", &["python/"]),
     ("numpy", &["python/"]),
-    ("faer", &["linalg.rs", "spectrum/"]),
+    ("faer", &["linalg/", "neighbors/estimate.rs"]),
     ("petgraph", &["graph/"]),
     ("sysinfo", &["context.rs"]),
-    ("rand_pcg", &["context.rs"]),
+    ("rand_pcg", &["context.rs", "linalg/random.rs"]),
     ("postcard", &["pipeline.rs", "methods/mod.rs"]),
     ("thiserror", &["error.rs"]),
     ("ThreadPoolBuilder", &["context.rs"]),
