@@ -30,3 +30,8 @@ mod python;
 pub use context::Ctx;
 pub use error::{Error, Result};
 pub use pipeline::{Data, Model, Recipe, transform};
+
+/// The Rust code of the README runs as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

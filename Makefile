@@ -1,0 +1,121 @@
+# planish: build, test, show and measure. `make help` lists the targets.
+#
+# Only a CPython (3.10 or newer) and a Rust toolchain are expected. Everything
+# else goes into .venv, target and build, which `make clean` removes. A target
+# that is up to date costs nothing: what was done is remembered by files in
+# build/done.
+
+PYTHON ?= python3
+CARGO  ?= cargo
+PYTEST_ARGS ?=
+BENCH_ARGS  ?=
+
+VENV := .venv
+BIN  := $(VENV)/bin
+DONE := build/done
+WHEELS := build/wheels
+
+MIN_PYTHON := 3, 10
+MIN_RUST   := 1.89
+
+# The tools of testing, linting and comparing are the dependency groups of
+# pyproject.toml; the demo needs matplotlib, and everything needs maturin.
+BUILD_TOOLS := "maturin>=1.9.4,<2"
+
+RUST_SOURCES   := $(shell find src -name '*.rs' 2>/dev/null)
+PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name 'py.typed' 2>/dev/null)
+WHEEL_SOURCES  := $(RUST_SOURCES) $(PYTHON_SOURCES) Cargo.toml Cargo.lock pyproject.toml README.md
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-rust test-python test-package bench lint format doc wheel clean toolchain
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+demo: $(DONE)/wheel $(DONE)/demo-tools  ## embed a Swiss roll and the digits with every method: a table and build/demo.png
+	$(BIN)/python examples/demo.py
+
+test: test-rust test-package test-python  ## everything that must pass: Rust, package, Python
+	@echo "All tests passed."
+
+# One profile for every Rust step, so that the dependencies are compiled once:
+# `cargo test` builds the examples too, and the example is then run as it lies.
+test-rust: toolchain  ## Rust unit, integration and documentation tests, the example, the docs
+	$(CARGO) test --locked
+	$(CARGO) run --locked --quiet --profile test --example swiss_roll
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --quiet
+
+test-package: toolchain  ## the crate has no Python in it and would be packaged whole
+	@! $(CARGO) tree --locked --edges normal --prefix none | grep -E '^(pyo3|numpy) ' \
+		|| { echo "the crate without features must not depend on Python" >&2; exit 1; }
+	@for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE src/lib.rs; do \
+		$(CARGO) package --locked --list --allow-dirty | grep -qx "$$file" \
+			|| { echo "the packaged crate would lack $$file" >&2; exit 1; }; \
+	done
+	@echo "Package: complete, no Python in the plain crate."
+
+test-python: $(DONE)/wheel $(DONE)/test-tools  ## the Python tests, against the wheel that users get
+	$(BIN)/python -m pytest tests/python $(PYTEST_ARGS)
+
+bench: $(DONE)/wheel $(DONE)/bench-tools  ## compare with scikit-learn and tapkee (BENCH_ARGS="--quick", "--job NAME", …)
+	$(BIN)/python benches/compare.py $(BENCH_ARGS)
+
+lint: $(DONE)/wheel $(DONE)/lint-tools $(DONE)/test-tools  ## formatting, clippy, ruff, mypy, stubs against the extension
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets --all-features --quiet -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict python/planish
+	$(BIN)/python -m mypy.stubtest planish
+
+format: $(DONE)/lint-tools  ## rewrite the sources in the house format
+	$(CARGO) fmt
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+doc: toolchain  ## the Rust documentation, in target/doc
+	$(CARGO) doc --locked --no-deps
+
+wheel: $(DONE)/wheel  ## the release wheel, in build/wheels
+
+clean:  ## remove everything that was made here
+	rm -rf $(VENV) build target
+
+# ---- how things are made ---------------------------------------------------
+
+toolchain:
+	@command -v $(CARGO) >/dev/null 2>&1 || { \
+		echo "planish needs a Rust toolchain ($(MIN_RUST) or newer), but there is no '$(CARGO)': install one with rustup and try again." >&2; exit 1; }
+	@version=$$($(CARGO) --version | cut -d' ' -f2); \
+	printf '%s\n%s\n' "$(MIN_RUST)" "$$version" | sort -CV || { \
+		echo "planish needs Rust $(MIN_RUST) or newer, but '$(CARGO)' is $$version: run 'rustup update' and try again." >&2; exit 1; }
+
+$(DONE)/venv: | toolchain
+	@command -v $(PYTHON) >/dev/null 2>&1 || { \
+		echo "planish needs CPython 3.10 or newer, but there is no '$(PYTHON)': name one with 'make PYTHON=/path/to/python'." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < ($(MIN_PYTHON)))' || { \
+		echo "planish needs CPython 3.10 or newer, but '$(PYTHON)' is $$($(PYTHON) -c 'import platform; print(platform.python_version())'): name another with 'make PYTHON=/path/to/python'." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "'$(PYTHON)' cannot make virtual environments: install its 'venv' package and try again." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet $(BUILD_TOOLS)
+	@mkdir -p $(@D) && touch $@
+
+# Tests, demo and benchmarks all use the wheel of the real release profile:
+# what is tested is what is shipped, and it is built once for all three.
+$(DONE)/wheel: $(WHEEL_SOURCES) $(DONE)/venv | toolchain
+	rm -rf $(WHEELS)
+	$(BIN)/maturin build --release --locked --interpreter $(BIN)/python --out $(WHEELS)
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps $(WHEELS)/*.whl
+	$(BIN)/python -m pip install --quiet $(WHEELS)/*.whl
+	@touch $@
+
+$(DONE)/%-tools: pyproject.toml $(DONE)/venv
+	$(BIN)/python -m pip install --quiet --group $*
+	@touch $@
+
+$(DONE)/demo-tools: $(DONE)/venv
+	$(BIN)/python -m pip install --quiet matplotlib
+	@touch $@

@@ -1,0 +1,101 @@
+"""The data sets of the comparison, each with what is known about it.
+
+Every set is made from a fixed seed, so two runs (and two machines) compare the
+same numbers. The digits are real when a directory with the four-file MNIST
+layout is given, and a stand-in that says so otherwise.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+DATA_VARIABLE = "PLANISH_BENCH_DATA"
+
+
+@dataclass
+class Data:
+    """What a job is fitted to, and the truth its result is held against."""
+
+    x: Floats
+    """Points (n x D), or distances (n x n) for the precomputed jobs."""
+    truth: dict[str, Any] = field(default_factory=dict)
+    """Known answers, by the name the quality measure looks up."""
+    note: str = ""
+    """Something the reader of the table has to know about the data."""
+
+
+def swiss_roll(n: int) -> Data:
+    """A rolled-up rectangle; its true coordinates are arc length and height.
+
+    The same points as ``sklearn.datasets.make_swiss_roll(n, random_state=0)``,
+    made here so that no engine has another's modules in memory.
+    """
+    draw = np.random.RandomState(0)
+    angle = 1.5 * np.pi * (1 + 2 * draw.uniform(size=n))
+    height = 21 * draw.uniform(size=n)
+    x = np.column_stack((angle * np.cos(angle), height, angle * np.sin(angle)))
+    # length of the spiral r = angle: the integral of sqrt(1 + angle^2)
+    arc = 0.5 * (angle * np.sqrt(1 + angle**2) + np.arcsinh(angle))
+    return Data(np.ascontiguousarray(x), {"coordinates": np.column_stack((arc, height))})
+
+
+def gaussian(n: int, dim: int) -> Data:
+    """A rotated Gaussian cloud whose standard deviations fall off like 1/sqrt(j)."""
+    draw = np.random.default_rng(0)
+    spread = 1 / np.sqrt(np.arange(1, dim + 1))
+    rotation = np.linalg.qr(draw.standard_normal((dim, dim)))[0]
+    x = (draw.standard_normal((n, dim)) * spread) @ rotation
+    return Data(np.ascontiguousarray(x))
+
+
+def gaussian_distances(n: int, dim: int) -> Data:
+    """All distances of such a cloud; the points are kept as the truth."""
+    points = gaussian(n, dim).x
+    square = (points**2).sum(axis=1)
+    distances = square[:, None] + square[None, :] - 2 * (points @ points.T)
+    np.sqrt(np.maximum(distances, 0, out=distances), out=distances)
+    distances = (distances + distances.T) / 2
+    np.fill_diagonal(distances, 0)
+    return Data(distances, {"points": points})
+
+
+def digits(n: int) -> Data:
+    """MNIST digits, 784 pixels each, or a stand-in when there are none at hand."""
+    directory = os.environ.get(DATA_VARIABLE)
+    if directory:
+        for name in ("mnist-t10k-images-idx3-ubyte.gz", "t10k-images-idx3-ubyte.gz"):
+            path = Path(directory) / name
+            if path.exists():
+                return Data(_read_idx_images(path)[:n])
+    return Data(_digits_stand_in(n), note="synthetic stand-in for MNIST")
+
+
+def _read_idx_images(path: Path) -> Floats:
+    """Images of an idx3 file: 16 bytes of big-endian header, then one byte a pixel."""
+    with gzip.open(path, "rb") as file:
+        header = np.frombuffer(file.read(16), dtype=">i4")
+        pixels = np.frombuffer(file.read(), dtype=np.uint8)
+    if header[0] != 2051:
+        raise SystemExit(f"{path.name} is not an idx3 image file (magic {header[0]}, not 2051)")
+    return np.ascontiguousarray(pixels.reshape(header[1], -1), dtype=np.float64)
+
+
+def _digits_stand_in(n: int) -> Floats:
+    """Grey images in 0..255 that vary in about 13 ways, as MNIST's do."""
+    intrinsic, hidden, pixels = 13, 96, 784
+    draw = np.random.default_rng(0)
+    latent = draw.standard_normal((n, intrinsic))
+    inner = draw.standard_normal((intrinsic, hidden)) / np.sqrt(intrinsic)
+    outer = draw.standard_normal((hidden, pixels)) / np.sqrt(hidden)
+    images = np.tanh(1.5 * latent @ inner) @ outer
+    # about four pixels in five are background, as in MNIST
+    return np.ascontiguousarray(np.clip(np.rint(300 * (images - 0.5)), 0, 255))

@@ -1,0 +1,228 @@
+"""What is compared: one declaration a job, read by `compare.py` and `measure.py`.
+
+To add a job, add an entry to ``JOBS``: its data, one engine per library, the
+quality measure and the targets. Nothing else has to be touched.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import targets
+from targets import Target
+
+Fit = Callable[[], Any]
+"""The timed part: no arguments, returns what `quality.Result` is made of."""
+Engine = Callable[[Any, int], Fit]
+"""Given the data and the number of threads, imports what it needs and returns the fit."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One line of the table per number of threads."""
+
+    name: str
+    title: str
+    data: tuple[Any, ...]
+    """Name of a function of `data.py`, then its arguments."""
+    engines: Mapping[str, Engine]
+    measure: str
+    """Name of a `Measure` of `quality.py`."""
+    quick: tuple[Any, ...]
+    """The smaller data of ``--quick``."""
+    targets: tuple[Target, ...] = ()
+    fits: int = 1
+    """Fits per process; the median is taken. More than one only where a fit is short."""
+    absent: Mapping[str, str] = field(default_factory=dict)
+    """Engines that cannot take part, and why."""
+
+
+@dataclass(frozen=True)
+class ImportJob:
+    """Time of a first import in a fresh interpreter."""
+
+    name: str
+    title: str
+    statements: Mapping[str, str]
+    targets: tuple[Target, ...] = ()
+    repeats: int = 9
+
+
+def estimator(module: str, name: str, **parameters: Any) -> Engine:
+    """The engine that calls ``fit_transform`` of an estimator."""
+
+    def prepare(x: Any, threads: int) -> Fit:
+        kind = getattr(importlib.import_module(module), name)
+        if "n_jobs" in inspect.signature(kind).parameters:
+            model = kind(**parameters, n_jobs=threads)
+        else:
+            model = kind(**parameters)
+        return lambda: {"embedding": model.fit_transform(x)}
+
+    return prepare
+
+
+def tapkee(method: str, **parameters: Any) -> Engine:
+    """The engine that calls ``tapkee.embed``, which wants features x samples."""
+
+    def prepare(x: Any, threads: int) -> Fit:
+        del threads  # tapkee takes its number of threads from OMP_NUM_THREADS
+        embed = importlib.import_module("tapkee").embed
+        # C-ordered rows seen as Fortran-ordered columns: no copy to pay for
+        return lambda: {"embedding": embed(x.T, method=method, **parameters)}
+
+    return prepare
+
+
+def planish_neighbors(x: Any, threads: int) -> Fit:
+    """Exact neighbours by planish."""
+    function = importlib.import_module("planish").kneighbors
+    return lambda: {"neighbors": function(x, n_neighbors=10, n_jobs=threads)[1]}
+
+
+def sklearn_neighbors(x: Any, threads: int) -> Fit:
+    """Exact neighbours by scikit-learn; building its tree is part of the work."""
+    kind = importlib.import_module("sklearn.neighbors").NearestNeighbors
+
+    def fit() -> Any:
+        model = kind(n_neighbors=10, n_jobs=threads).fit(x)
+        return {"neighbors": model.kneighbors(return_distance=True)[1]}
+
+    return fit
+
+
+ISOMAP = {
+    "planish": estimator("planish", "Isomap", n_neighbors=10),
+    "sklearn": estimator("sklearn.manifold", "Isomap", n_neighbors=10),
+    "tapkee": tapkee("isomap", num_neighbors=10),
+}
+PCA = {
+    "planish": estimator("planish", "PCA", n_components=2),
+    "sklearn": estimator("sklearn.decomposition", "PCA", n_components=2),
+    "tapkee": tapkee("pca", target_dimension=2),
+}
+NEIGHBORS = {"planish": planish_neighbors, "sklearn": sklearn_neighbors}
+
+JOBS: tuple[Job | ImportJob, ...] = (
+    Job(
+        name="isomap-10k",
+        title="Isomap, Swiss roll 10 000 × 3, k = 10",
+        data=("swiss_roll", 10_000),
+        quick=("swiss_roll", 2_000),
+        engines=ISOMAP,
+        measure="AFFINE_RESIDUAL",
+        targets=(
+            targets.Faster("sklearn", 6),
+            targets.PeakAtMost(1.1e9),
+            targets.QualityWithin("sklearn", 1e-3),
+        ),
+    ),
+    Job(
+        name="isomap-1k",
+        title="Isomap, Swiss roll 1 000 × 3, k = 10",
+        data=("swiss_roll", 1_000),
+        quick=("swiss_roll", 1_000),
+        engines=ISOMAP,
+        measure="AFFINE_RESIDUAL",
+        targets=(targets.Faster("sklearn", 1), targets.QualityWithin("sklearn", 1e-3)),
+        fits=5,
+    ),
+    Job(
+        name="mds-distances",
+        title="ClassicalMDS, 5 000 × 5 000 distances",
+        data=("gaussian_distances", 5_000, 50),
+        quick=("gaussian_distances", 1_000, 50),
+        engines={
+            "planish": estimator("planish", "ClassicalMDS", metric="precomputed"),
+            "sklearn": estimator("sklearn.manifold", "ClassicalMDS", metric="precomputed"),
+        },
+        measure="EIGENVALUE_ERROR",
+        targets=(targets.Faster("sklearn", 10), targets.QualityAtMost(1e-6)),
+        absent={"tapkee": "takes no distances"},
+    ),
+    Job(
+        name="mds-points",
+        title="ClassicalMDS, 100 000 × 50 points",
+        data=("gaussian", 100_000, 50),
+        quick=("gaussian", 20_000, 50),
+        engines={"planish": estimator("planish", "ClassicalMDS")},
+        measure="EIGENVALUE_ERROR",
+        targets=(targets.PeakAtMost(0.5e9), targets.QualityAtMost(1e-6)),
+        absent={"sklearn": "needs 80 GB", "tapkee": "needs 80 GB"},
+    ),
+    Job(
+        name="knn-roll",
+        title="Exact neighbours, Swiss roll 100 000 × 3, k = 10",
+        data=("swiss_roll", 100_000),
+        quick=("swiss_roll", 20_000),
+        engines=NEIGHBORS,
+        measure="RECALL",
+        targets=(targets.Faster("sklearn", 3), targets.QualityAtLeast(1.0)),
+        absent={"tapkee": "not exposed"},
+    ),
+    Job(
+        name="knn-mnist",
+        title="Exact neighbours, MNIST 10 000 × 784, k = 10",
+        data=("digits", 10_000),
+        quick=("digits", 2_000),
+        engines=NEIGHBORS,
+        measure="RECALL",
+        targets=(targets.Faster("sklearn", 1), targets.QualityAtLeast(1.0)),
+        absent={"tapkee": "not exposed"},
+    ),
+    Job(
+        name="pca-gaussian",
+        title="PCA, 100 000 × 50, p = 2",
+        data=("gaussian", 100_000, 50),
+        quick=("gaussian", 20_000, 50),
+        engines=PCA,
+        measure="EIGENVALUE_ERROR",
+        targets=(targets.Faster("sklearn", 1), targets.QualityAtMost(1e-6)),
+        fits=3,
+    ),
+    Job(
+        name="pca-mnist",
+        title="PCA, MNIST 10 000 × 784, p = 2",
+        data=("digits", 10_000),
+        quick=("digits", 2_000),
+        engines=PCA,
+        measure="EIGENVALUE_ERROR",
+        targets=(targets.Faster("sklearn", 1), targets.QualityAtMost(1e-6)),
+        fits=3,
+    ),
+    Job(
+        name="kernel-mds",
+        title="KernelMDS, rbf kernel, 5 000 × 50",
+        data=("gaussian", 5_000, 50),
+        quick=("gaussian", 1_000, 50),
+        engines={
+            "planish": estimator("planish", "KernelMDS", kernel="rbf"),
+            "sklearn": estimator(
+                "sklearn.decomposition", "KernelPCA", n_components=2, kernel="rbf"
+            ),
+        },
+        measure="EIGEN_RESIDUAL",
+        targets=(targets.Faster("sklearn", 1), targets.QualityAtMost(1e-6)),
+        absent={"tapkee": "linear kernel only"},
+    ),
+    ImportJob(
+        name="import",
+        title="`import planish` against `import sklearn.manifold`",
+        statements={"planish": "import planish", "sklearn": "import sklearn.manifold"},
+        targets=(targets.Slower("sklearn", 1.10),),
+    ),
+    # planish imports its parts on first use; this is the import with the use
+    ImportJob(
+        name="import-isomap",
+        title="the same, up to having `Isomap`",
+        statements={
+            "planish": "from planish import Isomap",
+            "sklearn": "from sklearn.manifold import Isomap",
+        },
+        targets=(targets.Slower("sklearn", 1.10),),
+    ),
+)

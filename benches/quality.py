@@ -1,0 +1,121 @@
+"""How good a result is, each measure against a truth no engine had a hand in.
+
+Every measure takes the data and the :class:`Result` of an engine and returns
+one number. They run after the clock and the memory meter have stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from data import Data, Floats
+
+
+@dataclass
+class Result:
+    """What an engine gave back: as much of it as the engine has."""
+
+    embedding: Floats | None = None
+    neighbors: Any = None
+    """Indices, n x k."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number with a name; ``better`` says which way it should go."""
+
+    name: str
+    of: Callable[[Data, Result], float]
+    better: str = "lower"
+
+
+def affine_residual(data: Data, result: Result) -> float:
+    """Relative residual of the best affine map from the embedding to the truth."""
+    truth = data.truth["coordinates"]
+    embedding = _embedding(result)
+    design = np.column_stack((embedding, np.ones(len(embedding))))
+    solution = np.linalg.lstsq(design, truth, rcond=None)[0]
+    spread = np.linalg.norm(truth - truth.mean(axis=0))
+    return float(np.linalg.norm(truth - design @ solution) / spread)
+
+
+def eigenvalue_error(data: Data, result: Result) -> float:
+    """Largest relative error of the kernel's leading eigenvalues.
+
+    The truth is the spectrum of the points' scatter matrix, which a kernel of
+    inner products or centred Euclidean distances shares; the found eigenvalues
+    are the squared lengths of the embedding's columns, whatever their order.
+    """
+    points = data.truth.get("points", data.x)
+    centred = points - points.mean(axis=0)
+    exact = np.linalg.eigvalsh(centred.T @ centred)[::-1]
+    embedding = _embedding(result)
+    found = np.sort((embedding**2).sum(axis=0))[::-1]
+    exact = exact[: len(found)]
+    return float(np.max(np.abs(found - exact) / exact))
+
+
+def rbf_eigen_residual(data: Data, result: Result) -> float:
+    """``|K Y - Y L| / |Y L|`` for the centred Gaussian kernel K of width 1/D."""
+    square = (data.x**2).sum(axis=1)
+    kernel = square[:, None] + square[None, :] - 2 * (data.x @ data.x.T)
+    kernel *= -1.0 / data.x.shape[1]
+    np.exp(kernel, out=kernel)
+    column_means = kernel.mean(axis=0)
+    kernel -= column_means
+    kernel -= column_means[:, None] - column_means.mean()
+    embedding = _embedding(result)
+    scaled = embedding * (embedding**2).sum(axis=0)
+    return float(np.linalg.norm(kernel @ embedding - scaled) / np.linalg.norm(scaled))
+
+
+def neighbor_recall(data: Data, result: Result) -> float:
+    """Share of the returned neighbours that are as near as the truly k-th nearest.
+
+    Ties make the set of neighbours ambiguous, so distances are compared, not
+    indices; the distances of the returned points are taken afresh from the data.
+    """
+    indices = np.asarray(result.neighbors)
+    n, k = indices.shape
+    farthest = _kth_distance(data.x, k)
+    hits = 0
+    for start in range(0, n, 500):
+        rows = slice(start, min(start + 500, n))
+        difference = data.x[indices[rows]] - data.x[rows, None, :]
+        distance = np.sqrt((difference**2).sum(axis=2))
+        not_self = indices[rows] != np.arange(rows.start, rows.stop)[:, None]
+        hits += int((not_self & (distance <= farthest[rows, None] * (1 + 1e-9))).sum())
+    return hits / (n * k)
+
+
+def _kth_distance(x: Floats, k: int) -> Floats:
+    """Distance of each row to its k-th nearest other row."""
+    if x.shape[1] <= 10:
+        from scipy.spatial import cKDTree
+
+        return np.asarray(cKDTree(x).query(x, k + 1)[0][:, -1])
+    square = (x**2).sum(axis=1)
+    out = np.empty(len(x))
+    for start in range(0, len(x), 1000):
+        rows = slice(start, start + 1000)
+        # integer pixels: this expansion is exact, nothing cancels
+        distance = square[rows, None] + square[None, :] - 2 * (x[rows] @ x.T)
+        distance[np.arange(len(distance)), np.arange(start, start + len(distance))] = np.inf
+        out[rows] = np.sqrt(np.partition(distance, k - 1, axis=1)[:, k - 1])
+    return out
+
+
+def _embedding(result: Result) -> Floats:
+    if result.embedding is None:
+        raise ValueError("this measure needs an embedding")
+    return np.asarray(result.embedding, dtype=np.float64)
+
+
+AFFINE_RESIDUAL = Measure("affine residual", affine_residual)
+EIGENVALUE_ERROR = Measure("eigenvalue error", eigenvalue_error)
+EIGEN_RESIDUAL = Measure("eigen residual", rbf_eigen_residual)
+RECALL = Measure("recall", neighbor_recall, better="higher")

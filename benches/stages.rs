@@ -1,0 +1,110 @@
+//! The stages one by one: neighbours, shortest paths, spectrum.
+//!
+//! `cargo bench`, or `cargo bench -- paths` for some. Data and everything before
+//! the stage in question are made outside the clock; sizes are in the names.
+//! Whole methods against other libraries are measured by `compare.py`.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use ndarray::Array2;
+use planish::Ctx;
+use planish::graph::Graph;
+use planish::graph::geodesic::{PathMethod, Plan, all_pairs};
+use planish::input::PointsRef;
+use planish::kernel::CenteredPacked;
+use planish::neighbors::{Algorithm, Hood, Index, Metric, Neighbors};
+use planish::spectrum::{Options, Solver, top};
+
+const K: usize = 10;
+
+/// The `i`-th of evenly spread numbers in [0, 1): step `j` of the Kronecker
+/// sequence of square roots of primes.
+fn spread(i: usize, j: usize) -> f64 {
+    const PRIMES: [f64; 8] = [2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0];
+    (0.5 + (i + 1) as f64 * PRIMES[j % 8].sqrt() * (1.0 + (j / 8) as f64)).fract()
+}
+
+fn swiss_roll(n: usize) -> Array2<f64> {
+    Array2::from_shape_fn((n, 3), |(i, axis)| {
+        let angle = 1.5 * std::f64::consts::PI * (1.0 + 2.0 * spread(i, 0));
+        match axis {
+            0 => angle * angle.cos(),
+            1 => 21.0 * spread(i, 1),
+            _ => angle * angle.sin(),
+        }
+    })
+}
+
+fn cube(n: usize, dim: usize) -> Array2<f64> {
+    Array2::from_shape_fn((n, dim), |(i, j)| spread(i, j))
+}
+
+fn neighbors_of(points: &Array2<f64>, algorithm: Algorithm, ctx: &Ctx) -> Neighbors {
+    let index = Index::build(PointsRef::Dense(points.view()), Metric::Euclidean, algorithm, ctx);
+    let index = index.expect("the points are finite");
+    index.neighbors_of_all(Hood::Nearest(K), ctx).expect("there are more than k rows")
+}
+
+fn graph_of(points: &Array2<f64>, ctx: &Ctx) -> Graph {
+    Graph::from_neighbors(&neighbors_of(points, Algorithm::Auto, ctx))
+}
+
+fn neighbors(criterion: &mut Criterion) {
+    let ctx = Ctx::default();
+    let mut group = criterion.benchmark_group("neighbors");
+    for (name, points) in [
+        ("roll 20000 x 3", swiss_roll(20_000)),
+        ("cube 10000 x 8", cube(10_000, 8)),
+        ("cube 2000 x 256", cube(2_000, 256)),
+    ] {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| black_box(neighbors_of(&points, Algorithm::Auto, &ctx)));
+        });
+    }
+    group.finish();
+}
+
+fn paths(criterion: &mut Criterion) {
+    let ctx = Ctx::default();
+    let mut group = criterion.benchmark_group("paths");
+    for (name, points) in [("roll 2000 x 3", swiss_roll(2_000)), ("cube 1000 x 8", cube(1_000, 8))] {
+        let graph = graph_of(&points, &ctx);
+        for &method in PathMethod::ALL {
+            let id = BenchmarkId::new(name, method.name());
+            group.bench_with_input(id, &graph, |bencher, graph| {
+                bencher.iter(|| {
+                    let plan = Plan::new(graph, method, graph.len(), None, &ctx).expect("a plan");
+                    black_box(all_pairs(&plan, &ctx).expect("all paths"))
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+fn spectrum(criterion: &mut Criterion) {
+    let ctx = Ctx::default();
+    let mut group = criterion.benchmark_group("spectrum");
+    for (name, n, solver) in
+        [("krylov, roll 3000", 3_000, Solver::Krylov), ("dense, roll 300", 300, Solver::Dense)]
+    {
+        let graph = graph_of(&swiss_roll(n), &ctx);
+        let plan = Plan::new(&graph, PathMethod::Auto, n, None, &ctx).expect("a plan");
+        let geodesics = all_pairs(&plan, &ctx).expect("all paths");
+        let kernel = CenteredPacked::new(&geodesics).expect("finite distances");
+        let options = Options { solver, ..Options::default() };
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| black_box(top(&kernel, 2, &options, &ctx).expect("a spectrum")));
+        });
+    }
+    group.finish();
+}
+
+fn settings() -> Criterion {
+    Criterion::default().sample_size(10).measurement_time(Duration::from_secs(3))
+}
+
+criterion_group! { name = stages; config = settings(); targets = neighbors, paths, spectrum }
+criterion_main!(stages);

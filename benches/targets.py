@@ -1,0 +1,118 @@
+"""What a job is held to. A target knows its own wording and how to check itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+OWN = "planish"
+Outcome = Mapping[str, Mapping[str, Any]]
+"""Engine name -> its measurements (`seconds`, `peak`, `quality`); failed engines are absent."""
+
+
+class Target(Protocol):
+    """Something a job must reach; ``met`` is None when it cannot be told."""
+
+    def text(self) -> str:
+        """The target in a few words."""
+
+    def met(self, outcome: Outcome) -> bool | None:
+        """Whether the outcome reaches it."""
+
+
+def _both(outcome: Outcome, peer: str, what: str) -> tuple[float, float] | None:
+    if OWN not in outcome or peer not in outcome:
+        return None
+    return outcome[OWN][what], outcome[peer][what]
+
+
+def _own(outcome: Outcome, what: str) -> float | None:
+    return outcome[OWN][what] if OWN in outcome else None
+
+
+@dataclass(frozen=True)
+class Faster:
+    """At least ``factor`` times as fast as a peer."""
+
+    peer: str
+    factor: float
+
+    def text(self) -> str:
+        return f"≥ {self.factor:g}× as fast"
+
+    def met(self, outcome: Outcome) -> bool | None:
+        pair = _both(outcome, self.peer, "seconds")
+        return None if pair is None else pair[0] * self.factor <= pair[1]
+
+
+@dataclass(frozen=True)
+class Slower:
+    """At most ``factor`` times the time of a peer."""
+
+    peer: str
+    factor: float
+
+    def text(self) -> str:
+        return f"≤ {self.factor:g}× the time"
+
+    def met(self, outcome: Outcome) -> bool | None:
+        pair = _both(outcome, self.peer, "seconds")
+        return None if pair is None else pair[0] <= pair[1] * self.factor
+
+
+@dataclass(frozen=True)
+class PeakAtMost:
+    """The whole process stays below this many bytes."""
+
+    limit: float
+
+    def text(self) -> str:
+        return f"peak ≤ {self.limit / 1e9:g} GB"
+
+    def met(self, outcome: Outcome) -> bool | None:
+        peak = _own(outcome, "peak")
+        return None if peak is None else peak <= self.limit
+
+
+@dataclass(frozen=True)
+class QualityWithin:
+    """Quality (lower is better) no worse than a peer's by more than ``slack``."""
+
+    peer: str
+    slack: float
+
+    def text(self) -> str:
+        return f"quality ≤ {self.peer}'s + {self.slack:g}"
+
+    def met(self, outcome: Outcome) -> bool | None:
+        pair = _both(outcome, self.peer, "quality")
+        return None if pair is None else pair[0] <= pair[1] + self.slack
+
+
+@dataclass(frozen=True)
+class QualityAtMost:
+    """Quality (lower is better) below a fixed bound."""
+
+    bound: float
+
+    def text(self) -> str:
+        return f"quality ≤ {self.bound:g}"
+
+    def met(self, outcome: Outcome) -> bool | None:
+        quality = _own(outcome, "quality")
+        return None if quality is None else quality <= self.bound
+
+
+@dataclass(frozen=True)
+class QualityAtLeast:
+    """Quality (higher is better) above a fixed bound."""
+
+    bound: float
+
+    def text(self) -> str:
+        return f"quality ≥ {self.bound:g}"
+
+    def met(self, outcome: Outcome) -> bool | None:
+        quality = _own(outcome, "quality")
+        return None if quality is None else quality >= self.bound

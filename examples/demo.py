@@ -1,0 +1,215 @@
+"""Every method of planish on two data sets: a table and a picture.
+
+    python examples/demo.py [--output build/demo.png] [--no-plot]
+
+The methods are found in the package, not listed here, so a new one shows up
+by itself. The Swiss roll has a known answer (arc length and height), and the
+affine residual says how far an embedding is from it: the relative residual of
+the best affine map. The digits have none; trustworthiness says for both how
+many of the near neighbours in the embedding were near before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import planish
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_digits, make_swiss_roll
+from sklearn.manifold import trustworthiness
+
+ROOT = Path(__file__).resolve().parent.parent
+WIDEST = 6  # tiles in a row of the picture
+SPACE = 3  # dimensions that can be drawn as they are
+
+# Set wherever a method has a parameter of that name.
+PARAMETERS = {"n_components": 2, "n_neighbors": 10, "kernel": "cosine", "random_state": 0}
+
+
+@dataclass
+class DataSet:
+    """Points, the colour to draw them in, and their true coordinates if known."""
+
+    name: str
+    points: np.ndarray
+    color: np.ndarray
+    color_map: str
+    truth: np.ndarray | None = None
+
+
+@dataclass
+class Outcome:
+    """One method on one data set."""
+
+    title: str
+    data: DataSet
+    embedding: np.ndarray
+    seconds: float
+    trust: float
+    residual: float | None
+
+
+def data_sets() -> list[DataSet]:
+    points, angle = make_swiss_roll(1500, random_state=0)
+    arc = 0.5 * (angle * np.sqrt(1 + angle**2) + np.arcsinh(angle))
+    truth = np.column_stack((arc, points[:, 1]))
+    digits = load_digits()
+    return [
+        DataSet("Swiss roll", points, arc, "viridis", truth),
+        DataSet("digits", digits.data, digits.target, "tab10"),
+    ]
+
+
+def methods() -> dict[str, type[BaseEstimator]]:
+    """The estimators the package exports, in its own order."""
+    exported = {name: getattr(planish, name) for name in planish.__all__}
+    return {
+        name: thing
+        for name, thing in exported.items()
+        if isinstance(thing, type)
+        and issubclass(thing, BaseEstimator)
+        and hasattr(thing, "fit_transform")
+    }
+
+
+def run(name: str, method: type[BaseEstimator], data: DataSet) -> Outcome:
+    known = method().get_params()
+    model: Any = method(**{key: value for key, value in PARAMETERS.items() if key in known})
+    start = time.perf_counter()
+    embedding = model.fit_transform(data.points)
+    seconds = time.perf_counter() - start
+    trust = trustworthiness(data.points, embedding, n_neighbors=10)
+    residual = None if data.truth is None else affine_residual(embedding, data.truth)
+    title = f"{name} ({model.kernel})" if "kernel" in known else name
+    return Outcome(title, data, embedding, seconds, trust, residual)
+
+
+def affine_residual(embedding: np.ndarray, truth: np.ndarray) -> float:
+    design = np.column_stack((embedding, np.ones(len(embedding))))
+    solution = np.linalg.lstsq(design, truth, rcond=None)[0]
+    spread = np.linalg.norm(truth - truth.mean(axis=0))
+    return float(np.linalg.norm(truth - design @ solution) / spread)
+
+
+def print_table(outcomes: list[Outcome]) -> None:
+    print(f"{'data':<12}{'method':<22}{'time':>10}{'affine residual':>18}{'trustworthiness':>18}")
+    for one in outcomes:
+        residual = "–" if one.residual is None else f"{one.residual:.4f}"
+        print(
+            f"{one.data.name:<12}{one.title:<22}{one.seconds * 1e3:>7.0f} ms"
+            f"{residual:>18}{one.trust:>18.4f}"
+        )
+
+
+def draw(outcomes: list[Outcome], sets: list[DataSet], output: Path) -> None:
+    """One block of tiles per data set: the data first, then each method's embedding."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    tiles = 1 + len(outcomes) // len(sets)
+    columns = min(tiles, WIDEST)
+    lines = -(-tiles // columns)
+    plt.rcParams.update({"font.size": 9, "font.family": "sans-serif"})
+    figure = plt.figure(
+        figsize=(2.7 * columns, 3.1 * lines * len(sets) + 0.4), layout="constrained"
+    )
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+    grid = figure.add_gridspec(lines * len(sets), columns)
+    for block, data in enumerate(sets):
+        places = [grid[block * lines + i // columns, i % columns] for i in range(tiles)]
+        style = {"c": data.color, "cmap": data.color_map, "s": 5, "linewidths": 0}
+        draw_input(figure, places[0], data, style)
+        own = [one for one in outcomes if one.data is data]
+        for place, one in zip(places[1:], own, strict=True):
+            axes = figure.add_subplot(place)
+            axes.scatter(*one.embedding.T, **style)
+            axes.set_title(one.title, fontweight="bold")
+            axes.set_xlabel(caption(one), fontsize=8, color="0.35")
+            frame(axes)
+    figure.suptitle(f"planish {planish_version()}: every method, two data sets", fontsize=12)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(output, dpi=130)
+    plt.close(figure)
+
+
+def draw_input(figure: Any, place: Any, data: DataSet, style: dict[str, Any]) -> None:
+    """The data itself: in space when it has three coordinates, as images otherwise."""
+    n, dim = data.points.shape
+    if dim == SPACE:
+        axes = figure.add_subplot(place, projection="3d")
+        axes.scatter(*data.points.T, **style)
+        axes.view_init(elev=12, azim=-78)
+        axes.set_box_aspect((1, 1, 1), zoom=1.2)
+        axes.set(xticks=[], yticks=[], zticks=[])
+        color_by = "coloured by arc length"
+    else:
+        axes = figure.add_subplot(place)
+        axes.imshow(contact_sheet(data.points), cmap="gray_r")
+        axes.set_xlabel("coloured by digit", fontsize=8, color="0.35")
+        frame(axes)
+        color_by = ""
+    axes.set_title(f"{data.name}, {n} × {dim}", fontweight="bold")
+    if color_by:
+        axes.text2D(
+            0.5,
+            -0.04,
+            color_by,
+            transform=axes.transAxes,
+            ha="center",
+            va="top",
+            fontsize=8,
+            color="0.35",
+        )
+
+
+def contact_sheet(images: np.ndarray, across: int = 8) -> np.ndarray:
+    """The first images side by side, with a margin between them."""
+    side = int(np.sqrt(images.shape[1]))
+    shown = images[: across * across].reshape(across, across, side, side)
+    shown = np.pad(shown, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    return shown.transpose(0, 2, 1, 3).reshape(across * (side + 2), across * (side + 2))
+
+
+def frame(axes: Any) -> None:
+    axes.set(xticks=[], yticks=[])
+    axes.set_box_aspect(1)
+    axes.spines[:].set_color("0.8")
+
+
+def planish_version() -> str:
+    return metadata.version("planish")
+
+
+def caption(one: Outcome) -> str:
+    parts = [f"{one.seconds * 1e3:.0f} ms", f"trust {one.trust:.3f}"]
+    if one.residual is not None:
+        parts.insert(1, f"residual {one.residual:.3f}")
+    return " · ".join(parts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "demo.png")
+    parser.add_argument("--no-plot", action="store_true", help="print the table only")
+    options = parser.parse_args()
+
+    warnings.simplefilter("ignore")
+    sets = data_sets()
+    outcomes = [run(name, method, data) for data in sets for name, method in methods().items()]
+    print_table(outcomes)
+    if not options.no_plot:
+        draw(outcomes, sets, options.output)
+        print(f"\nThe embeddings are drawn in {options.output}")
+
+
+if __name__ == "__main__":
+    main()
