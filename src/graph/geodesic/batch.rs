@@ -26,7 +26,7 @@ pub(super) struct Scratch {
     waiting: Vec<f64>,
 }
 
-/// Distances of all seeded lanes to all positions.
+/// Distances of all seeded lanes to all positions; `lanes` come infinite.
 pub(super) fn solve(
     graph: &PathGraph,
     seeds: &[Seed],
@@ -51,7 +51,6 @@ impl pulp::WithSimd for Solve<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Result<()> {
         let Solve { graph, seeds, lanes, scratch: Scratch { queue, waiting }, ctx } = self;
-        lanes.fill([f64::INFINITY; LANES]);
         waiting.clear();
         waiting.resize(graph.len(), f64::INFINITY);
         queue.clear();
