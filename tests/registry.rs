@@ -107,8 +107,11 @@ fn a_broken_save_is_refused() {
 #[test]
 fn parameters_are_known_by_name_and_refused_by_name() {
     for (name, method) in methods::all() {
-        let defaults: Vec<(String, Value)> =
-            method.parameters().into_iter().map(|(parameter, value)| (parameter.to_string(), value)).collect();
+        let defaults: Vec<(String, Value)> = method
+            .parameters()
+            .into_iter()
+            .map(|(parameter, value)| (parameter.to_string(), value))
+            .collect();
         let rebuilt = methods::build(name, &defaults).expect("its own defaults are accepted");
         assert_eq!(rebuilt.parameters(), method.parameters(), "{name}");
 

@@ -172,7 +172,8 @@ fn by_gram(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found
 fn by_krylov(points: PointsRef, mean: &[f64], k: usize, tol: f64, ctx: &Ctx) -> Result<Found> {
     let side = if points.cols() <= points.rows() { Side::Features } else { Side::Samples };
     let operator = CenteredPoints::about(points, mean.to_vec(), side);
-    let found = spectrum::top(&operator, k, &Options { solver: Solver::Krylov, tol, ..Options::default() }, ctx)?;
+    let found =
+        spectrum::top(&operator, k, &Options { solver: Solver::Krylov, tol, ..Options::default() }, ctx)?;
     warn_unconverged(&found, ctx);
     if side == Side::Samples {
         return axes_from_samples(&operator, &found, None, ctx);
