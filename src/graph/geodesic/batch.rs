@@ -93,12 +93,15 @@ impl pulp::WithSimd for Solve<'_> {
 #[inline(always)]
 fn relax(from: &[f64; LANES], weight: f64, to: &mut [f64; LANES]) -> f64 {
     let mut lowered = [f64::INFINITY; LANES];
+    // Through a copy: a conditional store would become a slow masked one.
+    let mut best = *to;
     for lane in 0..LANES {
         let through = from[lane] + weight;
-        let shorter = through < to[lane];
+        let shorter = through < best[lane];
         lowered[lane] = if shorter { through } else { f64::INFINITY };
-        to[lane] = if shorter { through } else { to[lane] };
+        best[lane] = if shorter { through } else { best[lane] };
     }
+    *to = best;
     smallest(&lowered)
 }
 

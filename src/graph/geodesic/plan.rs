@@ -129,6 +129,8 @@ impl Plan {
         ctx: &Ctx,
     ) -> Result<Plan> {
         ctx.check()?;
+        // A wrong order is refused whether or not the kernel chosen has a use for it.
+        order.map_or(Ok(Vec::new()), |order| locality::positions(order, graph.len()))?;
         match method {
             PathMethod::Heap => Plan::on_graph(graph, order, Kernel::Heap),
             PathMethod::Batch => Plan::on_graph(graph, order, Kernel::Batch),

@@ -24,32 +24,38 @@ const WIDEST: usize = 64;
 const BLOCK: usize = 16;
 
 /// Nodes `begin..end` (positions), all joined to `uppers` and to one another.
-#[derive(Debug)]
-pub(super) struct Supernode {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Supernode<'a> {
     pub begin: usize,
     pub end: usize,
     /// Positions before `begin`, ascending.
-    pub uppers: Vec<u32>,
+    pub uppers: &'a [u32],
     /// For each node in turn its weights: to `uppers`, then to `begin..` itself.
-    pub weights: Vec<f64>,
+    pub weights: &'a [f64],
 }
 
-impl Supernode {
+impl<'a> Supernode<'a> {
     /// Weights of the node at `begin + place`: to `uppers`, then to the
     /// `place` nodes before it.
     #[inline(always)]
-    pub fn weights_of(&self, place: usize) -> &[f64] {
-        let start = place * self.uppers.len() + place * place.saturating_sub(1) / 2;
-        &self.weights[start..start + self.uppers.len() + place]
+    pub fn weights_of(&self, place: usize) -> (&'a [f64], &'a [f64]) {
+        let count = self.uppers.len();
+        let start = place * count + place * place.saturating_sub(1) / 2;
+        self.weights[start..start + count + place].split_at(count)
     }
 }
 
-/// All supernodes, by ascending position.
+/// All supernodes by ascending position, one after the other in memory as the
+/// sweep reads them.
 #[derive(Debug)]
 pub(super) struct Supernodes {
-    pub nodes: Vec<Supernode>,
+    begins: Vec<usize>,
+    upper_begins: Vec<usize>,
+    weight_begins: Vec<usize>,
+    uppers: Vec<u32>,
+    weights: Vec<f64>,
     /// Position → supernode.
-    pub of: Vec<u32>,
+    of: Vec<u32>,
 }
 
 /// A supernode while it is being put together, in steps.
@@ -78,37 +84,75 @@ impl Supernodes {
         }
         let mut waiting: Vec<Vec<Front>> = (0..count).map(|_| Vec::new()).collect();
         let mut place = vec![ROOT; graph.len()];
-        let mut nodes = Vec::with_capacity(count);
+        let mut blocks = Vec::with_capacity(count);
         for index in 0..count {
             ctx.check()?;
             let children = std::mem::take(&mut waiting[index]);
             let mut front =
                 assemble(graph, elimination, bounds[index]..bounds[index + 1], &children, &mut place);
-            pulp::Arch::new().dispatch(Eliminate(&mut front));
-            let above = front.later.first().map(|&step| of_step[step as usize] as usize);
-            nodes.push(finished(&front, graph.len()));
-            if let Some(above) = above {
+            pulp::Arch::new().dispatch(Eliminate(&mut front, ctx))?;
+            blocks.push(Block::new(&front, graph.len()));
+            if let Some(&above) = front.later.first() {
                 (front.own, front.out) = (Vec::new(), Vec::new());
-                waiting[above].push(front);
+                waiting[of_step[above as usize] as usize].push(front);
             }
         }
-        nodes.reverse();
-        of_step.reverse();
-        let of = of_step.into_iter().map(|index| (count - 1) as u32 - index).collect();
-        Ok(Supernodes { nodes, of })
+        Ok(Supernodes::from_last(blocks, graph.len()))
+    }
+
+    /// Blocks from the last position to the first → from the first to the last.
+    fn from_last(mut blocks: Vec<Block>, n: usize) -> Supernodes {
+        let mut all = Supernodes {
+            begins: Vec::with_capacity(blocks.len() + 1),
+            upper_begins: vec![0],
+            weight_begins: vec![0],
+            uppers: Vec::with_capacity(blocks.iter().map(|block| block.uppers.len()).sum()),
+            weights: Vec::with_capacity(blocks.iter().map(|block| block.weights.len()).sum()),
+            of: vec![0; n],
+        };
+        while let Some(block) = blocks.pop() {
+            all.of[block.begin..block.end].fill(all.begins.len() as u32);
+            all.begins.push(block.begin);
+            all.uppers.extend(block.uppers);
+            all.weights.extend(block.weights);
+            all.upper_begins.push(all.uppers.len());
+            all.weight_begins.push(all.weights.len());
+        }
+        all.begins.push(n);
+        all
+    }
+
+    /// Number of supernodes.
+    pub fn len(&self) -> usize {
+        self.begins.len() - 1
+    }
+
+    /// One supernode.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Supernode<'_> {
+        Supernode {
+            begin: self.begins[index],
+            end: self.begins[index + 1],
+            uppers: &self.uppers[self.upper_begins[index]..self.upper_begins[index + 1]],
+            weights: &self.weights[self.weight_begins[index]..self.weight_begins[index + 1]],
+        }
+    }
+
+    /// The supernode a position belongs to.
+    pub fn of(&self, position: usize) -> usize {
+        self.of[position] as usize
     }
 }
 
-/// First steps of the supernodes, and `n`: a step belongs to the one before it
-/// when it is its parent and their later neighbours are the same.
+/// First steps of the supernodes, and `n`: a step belongs with the one before
+/// it when it is its parent and their later neighbours are the same.
 fn boundaries(elimination: &Elimination) -> Vec<usize> {
     let Elimination { parent, later, .. } = elimination;
     let n = parent.len();
-    let joins =
-        |step: usize| step > 0 && parent[step - 1] as usize == step && later[step - 1] == later[step] + 1;
     let mut width = 0;
     let begins = |&step: &usize| {
-        width = if joins(step) && width < WIDEST { width + 1 } else { 1 };
+        let joins = step > 0 && parent[step - 1] as usize == step && later[step - 1] == later[step] + 1;
+        width = if joins && width < WIDEST { width + 1 } else { 1 };
         width == 1
     };
     (0..n).filter(begins).chain([n]).collect()
@@ -204,13 +248,13 @@ fn keep_shorter(row: &mut [f64], places: &[usize], ways: &[f64], shift: usize, s
 }
 
 /// Eliminate the steps of a front.
-struct Eliminate<'a>(&'a mut Front);
+struct Eliminate<'a>(&'a mut Front, &'a Ctx);
 
 impl pulp::WithSimd for Eliminate<'_> {
-    type Output = ();
+    type Output = Result<()>;
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> Result<()> {
         let (width, stride) = (self.0.width(), self.0.stride());
         let Front { own, out, ways, .. } = self.0;
         for step in 0..width {
@@ -224,8 +268,10 @@ impl pulp::WithSimd for Eliminate<'_> {
             }
         }
         for column in (0..stride).step_by(BLOCK) {
+            self.1.check()?;
             find_ways(ways, out, stride, column);
         }
+        Ok(())
     }
 }
 
@@ -258,18 +304,28 @@ fn find_ways(ways: &mut [f64], out: &[f64], stride: usize, column: usize) {
     }
 }
 
-/// The front turned round into positions.
-fn finished(front: &Front, n: usize) -> Supernode {
-    let (width, stride, size) = (front.width(), front.stride(), front.later.len());
-    let mut weights = Vec::with_capacity(width * size + width * (width - 1) / 2);
-    for rank in (0..width).rev() {
-        weights.extend(front.out[rank * stride..][..size].iter().rev());
-        weights.extend(front.own[rank * width..(rank + 1) * width][rank + 1..].iter().rev());
-    }
-    Supernode {
-        begin: n - 1 - front.last,
-        end: n - front.first,
-        uppers: front.later.iter().rev().map(|&step| (n - 1) as u32 - step).collect(),
-        weights,
+/// A finished supernode on its own, see [`Supernode`].
+struct Block {
+    begin: usize,
+    end: usize,
+    uppers: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+impl Block {
+    /// The front turned round into positions.
+    fn new(front: &Front, n: usize) -> Block {
+        let (width, stride, size) = (front.width(), front.stride(), front.later.len());
+        let mut weights = Vec::with_capacity(width * size + width * (width - 1) / 2);
+        for rank in (0..width).rev() {
+            weights.extend(front.out[rank * stride..][..size].iter().rev());
+            weights.extend(front.own[rank * width..(rank + 1) * width][rank + 1..].iter().rev());
+        }
+        Block {
+            begin: n - 1 - front.last,
+            end: n - front.first,
+            uppers: front.later.iter().rev().map(|&step| (n - 1) as u32 - step).collect(),
+            weights,
+        }
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn solve(
     find_path(graph, seeds, scratch);
     let mut since_check = 0;
     for &index in &scratch.path {
-        let node = &graph.nodes[index as usize];
+        let node = graph.get(index as usize);
         let count = std::mem::take(&mut scratch.climbed[index as usize]) as usize;
         pulp::Arch::new().dispatch(Climb { node, count, lanes });
         since_check += node.weights.len();
@@ -62,13 +62,13 @@ pub(super) fn solve(
 /// Mark the seeds and all their ancestors.
 fn find_path(graph: &Supernodes, seeds: &[Seed], scratch: &mut Scratch) {
     let Scratch { climbed, path } = scratch;
-    climbed.resize(graph.nodes.len(), 0);
+    climbed.resize(graph.len(), 0);
     path.clear();
     for seed in seeds {
         let mut position = seed.position as usize;
         loop {
-            let index = graph.of[position] as usize;
-            let node = &graph.nodes[index];
+            let index = graph.of(position);
+            let node = graph.get(index);
             let count = (position + 1 - node.begin) as u32;
             let marked = climbed[index];
             climbed[index] = marked.max(count);
@@ -99,7 +99,7 @@ fn lower<const WIDTH: usize>(to: &mut [f64; WIDTH], from: &[f64; WIDTH], weight:
 
 /// Pass the first `count` nodes of a supernode on to all they look up to.
 struct Climb<'a> {
-    node: &'a Supernode,
+    node: Supernode<'a>,
     count: usize,
     lanes: &'a mut [[f64; LANES]],
 }
@@ -122,9 +122,9 @@ impl pulp::WithSimd for Climb<'_> {
 }
 
 #[inline(always)]
-fn push_one(node: &Supernode, place: usize, lanes: &mut [[f64; LANES]]) {
+fn push_one(node: Supernode<'_>, place: usize, lanes: &mut [[f64; LANES]]) {
     let (above, here) = lanes.split_at_mut(node.begin + place);
-    let (to_uppers, to_own) = node.weights_of(place).split_at(node.uppers.len());
+    let (to_uppers, to_own) = node.weights_of(place);
     for (&upper, &weight) in node.uppers.iter().zip(to_uppers) {
         lower(&mut above[upper as usize], &here[0], weight);
     }
@@ -135,10 +135,10 @@ fn push_one(node: &Supernode, place: usize, lanes: &mut [[f64; LANES]]) {
 
 /// Two neighbours of one supernode at once, the lower one through the upper too.
 #[inline(always)]
-fn push_two(node: &Supernode, place: usize, lanes: &mut [[f64; LANES]]) {
+fn push_two(node: Supernode<'_>, place: usize, lanes: &mut [[f64; LANES]]) {
     let (above, here) = lanes.split_at_mut(node.begin + place);
-    let (first_uppers, first_own) = node.weights_of(place).split_at(node.uppers.len());
-    let (second_uppers, second_own) = node.weights_of(place + 1).split_at(node.uppers.len());
+    let (first_uppers, first_own) = node.weights_of(place);
+    let (second_uppers, second_own) = node.weights_of(place + 1);
     let second = here[1];
     if let Some(&between) = second_own.last() {
         lower(&mut here[0], &second, between);
@@ -173,7 +173,8 @@ impl pulp::WithSimd for Descend<'_> {
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Result<()> {
         let Descend { graph, lanes, ctx } = self;
         let mut since_check = 0;
-        for node in &graph.nodes {
+        for index in 0..graph.len() {
+            let node = graph.get(index);
             let end = node.end.min(lanes.len());
             let mut position = node.begin;
             while position + 4 <= end {
@@ -204,34 +205,38 @@ impl pulp::WithSimd for Descend<'_> {
 /// the registers hold: what they all look up to is loaded once.
 #[inline(always)]
 fn pull<const COUNT: usize, const WIDTH: usize>(
-    node: &Supernode,
+    node: Supernode<'_>,
     position: usize,
     lanes: &mut [[f64; LANES]],
 ) {
     let (above, here) = lanes.split_at_mut(position);
     let (place, count) = (position - node.begin, node.uppers.len());
     let own = &above[node.begin..];
-    let weights: [(&[f64], &[f64]); COUNT] =
-        std::array::from_fn(|member| node.weights_of(place + member).split_at(count));
+    let mut weights: [(&[f64], &[f64]); COUNT] = [(&[], &[]); COUNT];
+    for member in 0..COUNT {
+        weights[member] = node.weights_of(place + member);
+    }
+    let from_uppers = weights.map(|(from_uppers, _)| &from_uppers[..count]);
+    let from_own = weights.map(|(_, from_own)| &from_own[..place]);
     for part in 0..LANES / WIDTH {
-        let mut best: [[f64; WIDTH]; COUNT] = std::array::from_fn(|member| *part_of(&here[member], part));
-        let from_uppers = weights.map(|(from_uppers, _)| &from_uppers[..count]);
+        let mut best = [[0.0; WIDTH]; COUNT];
+        for member in 0..COUNT {
+            best[member] = *part_of(&here[member], part);
+        }
         for (rank, &upper) in node.uppers[..count].iter().enumerate() {
             let from = part_of(&above[upper as usize], part);
             for member in 0..COUNT {
                 lower(&mut best[member], from, from_uppers[member][rank]);
             }
         }
-        let from_own = weights.map(|(_, from_own)| &from_own[..own.len()]);
-        for (rank, from) in own.iter().enumerate() {
+        for (rank, from) in own[..place].iter().enumerate() {
             let from = part_of(from, part);
             for member in 0..COUNT {
                 lower(&mut best[member], from, from_own[member][rank]);
             }
         }
         for member in 1..COUNT {
-            let between = &weights[member].1[own.len()..];
-            for (earlier, &weight) in between.iter().enumerate() {
+            for (earlier, &weight) in weights[member].1[place..].iter().enumerate() {
                 let from = best[earlier];
                 lower(&mut best[member], &from, weight);
             }
