@@ -38,7 +38,7 @@ fn packed(matrix: &Array2<f64>, order: Vec<u32>) -> PackedDistances {
             .collect()
     };
     let panels = (0..n.div_ceil(LANES)).map(panel).collect();
-    PackedDistances { order, panels }
+    PackedDistances::new(order, panels)
 }
 
 fn shuffled(n: usize, seed: u64) -> Vec<u32> {
