@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import planish
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_digits, make_swiss_roll
 from sklearn.manifold import trustworthiness
+
+import planish
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDEST = 6  # tiles in a row of the picture
@@ -108,7 +109,7 @@ def print_table(outcomes: list[Outcome]) -> None:
         )
 
 
-def draw(outcomes: list[Outcome], sets: list[DataSet], output: Path) -> None:
+def draw(outcomes: list[Outcome], sets: list[DataSet], output: Path, times: bool) -> None:
     """One block of tiles per data set: the data first, then each method's embedding."""
     import matplotlib
 
@@ -133,7 +134,7 @@ def draw(outcomes: list[Outcome], sets: list[DataSet], output: Path) -> None:
             axes = figure.add_subplot(place)
             axes.scatter(*one.embedding.T, **style)
             axes.set_title(one.title, fontweight="bold")
-            axes.set_xlabel(caption(one), fontsize=8, color="0.35")
+            axes.set_xlabel(caption(one, times), fontsize=8, color="0.35")
             frame(axes)
     figure.suptitle(f"planish {planish_version()}: every method, two data sets", fontsize=12)
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -189,17 +190,18 @@ def planish_version() -> str:
     return metadata.version("planish")
 
 
-def caption(one: Outcome) -> str:
-    parts = [f"{one.seconds * 1e3:.0f} ms", f"trust {one.trust:.3f}"]
+def caption(one: Outcome, times: bool) -> str:
+    parts = [f"{one.seconds * 1e3:.0f} ms"] if times else []
     if one.residual is not None:
-        parts.insert(1, f"residual {one.residual:.3f}")
-    return " · ".join(parts)
+        parts.append(f"residual {one.residual:.3f}")
+    return " · ".join([*parts, f"trust {one.trust:.3f}"])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "demo.png")
     parser.add_argument("--no-plot", action="store_true", help="print the table only")
+    parser.add_argument("--no-times", action="store_true", help="leave times out of the picture")
     options = parser.parse_args()
 
     warnings.simplefilter("ignore")
@@ -207,7 +209,7 @@ def main() -> None:
     outcomes = [run(name, method, data) for data in sets for name, method in methods().items()]
     print_table(outcomes)
     if not options.no_plot:
-        draw(outcomes, sets, options.output)
+        draw(outcomes, sets, options.output, times=not options.no_times)
         print(f"\nThe embeddings are drawn in {options.output}")
 
 
