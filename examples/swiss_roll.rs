@@ -75,7 +75,8 @@ fn affine_residual(map: ArrayView2<'_, f64>, truth: ArrayView2<'_, f64>) -> f64 
     // Two columns: the normal equations are a 2 × 2 system.
     let (gram, right) = (y.t().dot(&y), y.t().dot(&t));
     let determinant = gram[[0, 0]] * gram[[1, 1]] - gram[[0, 1]] * gram[[1, 0]];
-    let inverse = ndarray::arr2(&[[gram[[1, 1]], -gram[[0, 1]]], [-gram[[1, 0]], gram[[0, 0]]]]) / determinant;
+    let inverse =
+        ndarray::arr2(&[[gram[[1, 1]], -gram[[0, 1]]], [-gram[[1, 0]], gram[[0, 0]]]]) / determinant;
     let left = &t - &y.dot(&inverse.dot(&right));
     (left.mapv(|x| x * x).sum() / t.mapv(|x| x * x).sum()).sqrt()
 }

@@ -20,7 +20,8 @@ pub fn kept_values(spectrum: &Spectrum, ctx: &Ctx) -> Vec<Option<f64>> {
     let size = top.max(spectrum.lowest.abs());
     // Rounding of an n × n eigenproblem: what lies below is not information.
     let noise = size * f64::EPSILON * (n as f64).max(10.0);
-    let kept: Vec<Option<f64>> = spectrum.values.iter().map(|&value| (value > noise).then_some(value)).collect();
+    let kept: Vec<Option<f64>> =
+        spectrum.values.iter().map(|&value| (value > noise).then_some(value)).collect();
     tell(spectrum, &kept, noise, ctx);
     kept
 }
@@ -39,7 +40,9 @@ fn tell(spectrum: &Spectrum, kept: &[Option<f64>], noise: f64, ctx: &Ctx) {
                 spectrum.values.iter().fold(0.0_f64, |least, &value| least.min(value)),
             ),
         );
-    } else if let Some(last) = smallest_kept.filter(|&last| spectrum.lowest < -noise && -spectrum.lowest > last) {
+    } else if let Some(last) =
+        smallest_kept.filter(|&last| spectrum.lowest < -noise && -spectrum.lowest > last)
+    {
         ctx.warn(
             WarningKind::NegativeEigenvalue,
             format!(

@@ -141,7 +141,10 @@ pub trait Recipe: Params + Send + Sync {
         check_data(data)?;
         let model = ctx.install(|| self.recipe(data, ctx))?;
         ctx.check()?;
-        debug_assert!(model.embedding().is_none_or(|placed| placed.nrows() == data.rows()), "n rows in, n rows out");
+        debug_assert!(
+            model.embedding().is_none_or(|placed| placed.nrows() == data.rows()),
+            "n rows in, n rows out"
+        );
         Ok(model)
     }
 }

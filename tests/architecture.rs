@@ -19,8 +19,16 @@ const SEAMS: &[(&str, &[&str])] = &[
 
 /// What no source file may contain outside comments.
 const BANNED: &[&str] = &[
-    "println!", "eprintln!", "print!", "eprint!", "dbg!", "todo!", "unimplemented!", "process::exit",
-    "allow(unsafe_code)", "#[ignore",
+    "println!",
+    "eprintln!",
+    "print!",
+    "eprint!",
+    "dbg!",
+    "todo!",
+    "unimplemented!",
+    "process::exit",
+    "allow(unsafe_code)",
+    "#[ignore",
 ];
 
 /// Names that say nothing.
@@ -89,9 +97,10 @@ fn each_seam_is_used() {
     let mut faults = Vec::new();
     for (dependency, seams) in SEAMS {
         for seam in *seams {
-            let used = sources.iter().filter(|(file, _)| file.starts_with(seam)).any(|(_, text)| {
-                code_lines(text).any(|(_, line)| names(line, dependency))
-            });
+            let used = sources
+                .iter()
+                .filter(|(file, _)| file.starts_with(seam))
+                .any(|(_, text)| code_lines(text).any(|(_, line)| names(line, dependency)));
             if !used {
                 faults.push(format!("src/{seam} may name {dependency} but does not: tighten SEAMS"));
             }

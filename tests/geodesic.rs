@@ -280,6 +280,38 @@ fn bad_sources_and_orders_are_refused() {
     assert_eq!(empty.dim(), (0, 9));
 }
 
+/// Every node joined to `degree / 2` others far away: no direction to cut it.
+fn expander(n: usize, degree: usize) -> Graph {
+    let far = |i: usize, k: usize| (i * i * (2 * k + 1) + 7919 * (k + 1) * i + k + 1) % n;
+    let edges: Vec<_> = (0..n)
+        .flat_map(|i| (0..degree / 2).map(move |k| (i, far(i, k), 1.0 + ((i + k) % 7) as f64)))
+        .collect();
+    graph_of(n, &edges)
+}
+
+#[test]
+fn auto_follows_the_shape_of_the_graph_and_the_number_of_sources() {
+    let ctx = Ctx::new(1, 0);
+    let chosen =
+        |graph: &Graph, sources| Plan::new(graph, PathMethod::Auto, sources, None, &ctx).unwrap().method();
+    let flat = grid(60);
+    assert_eq!(chosen(&flat, flat.len()), PathMethod::Sweep);
+    assert_eq!(chosen(&flat, 200), PathMethod::Sweep);
+    assert_eq!(chosen(&flat, 3), PathMethod::Heap);
+    let tangled = expander(4001, 12);
+    assert_eq!(chosen(&tangled, tangled.len()), PathMethod::Batch);
+    assert_eq!(chosen(&tangled, 3), PathMethod::Heap);
+    let tight = Ctx::new(1, 0).with_memory_limit(1000);
+    let plan = Plan::new(&flat, PathMethod::Auto, flat.len(), None, &tight).unwrap();
+    assert_eq!(plan.method(), PathMethod::Batch);
+    assert!(Plan::new(&flat, PathMethod::Sweep, 9, None, &tight).is_err());
+}
+
+#[test]
+fn long_supernodes_are_split_and_stay_exact() {
+    check_against_twin(&expander(301, 16));
+}
+
 #[test]
 fn names_go_both_ways_and_packed_maps() {
     for &method in PathMethod::ALL {

@@ -38,7 +38,7 @@ fn packed(matrix: &Array2<f64>, order: Vec<u32>) -> PackedDistances {
             .collect()
     };
     let panels = (0..n.div_ceil(LANES)).map(panel).collect();
-    PackedDistances { order, panels }
+    PackedDistances::new(order, panels)
 }
 
 fn shuffled(n: usize, seed: u64) -> Vec<u32> {
@@ -346,6 +346,30 @@ fn principal_axes_of_degenerate_points() {
     }
     assert!(pca(PointsRef::Dense(line.view()), 6, PcaRoute::Auto, &ctx).is_err());
     assert!(pca(PointsRef::Dense(Array2::zeros((0, 3)).view()), 1, PcaRoute::Auto, &ctx).is_err());
+}
+
+#[test]
+fn wide_sparse_points_stay_sparse() {
+    // A dense copy would take 80 MB, more than the limit allows.
+    let (n, d) = (50, 200_000);
+    let mut csr = Csr { cols: d, offsets: vec![0], indices: vec![], values: vec![] };
+    let mut stream = Ctx::new(1, 1).stream("sparse");
+    for i in 0..n {
+        for j in 0..20 {
+            csr.indices.push((j * 10_000 + (i * 7 + j * 13) % 11) as u32);
+            csr.values.push(draw(&mut stream) * (20 - j) as f64);
+        }
+        csr.offsets.push(csr.indices.len());
+    }
+    let ctx = Ctx::new(2, 0).with_memory_limit(60 << 20);
+    let gram = pca(PointsRef::Sparse(&csr), 3, PcaRoute::Auto, &ctx).unwrap();
+    let krylov = pca(PointsRef::Sparse(&csr), 3, PcaRoute::Krylov, &ctx).unwrap();
+    for (a, b) in gram.variances.iter().zip(&krylov.variances) {
+        assert!((a - b).abs() < 1e-10 * gram.variances[0]);
+    }
+    assert_close(&gram.axes.dot(&krylov.axes.t()).mapv(f64::abs), &Array2::eye(3), 1e-6);
+    assert!(matches!(pca(PointsRef::Sparse(&csr), 3, PcaRoute::Covariance, &ctx), Err(Error::Memory { .. })));
+    assert!(matches!(pca(PointsRef::Sparse(&csr), 3, PcaRoute::Svd, &ctx), Err(Error::Memory { .. })));
 }
 
 #[test]

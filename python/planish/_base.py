@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from . import _core, _data
 from ._progress import progress_printer
@@ -57,6 +57,14 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _precomputed(self) -> bool:
         """Whether X is a square matrix of distances or kernel values."""
         return False
+
+    def _only_positive(self) -> bool:
+        """Whether negative numbers in X are refused."""
+        return False
+
+    def _takes_sparse(self) -> bool:
+        """Whether X may be sparse."""
+        return True
 
     def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
         """Describe X to the core, with the parameters that differ from the signature."""
@@ -159,15 +167,20 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the shape and the type of X; the core checks the values."""
-        return validate_data(
-            self,
+        checked = check_array(
             X,
-            reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
             order="C",
             ensure_all_finite=False,
+            estimator=self,
+            input_name="X",
         )
+        if not reset and checked.shape[1] != self.n_features_in_:
+            # As scikit-learn: a NaN is told before a wrong number of columns.
+            _data.require_finite(checked)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return checked
 
     def _remember(self, model: _core.Model, X: Any) -> None:
         for name, value in model.attributes().items():
@@ -243,7 +256,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self._takes_sparse()
+        tags.input_tags.positive_only = self._only_positive()
         tags.input_tags.pairwise = self._precomputed()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -66,6 +66,25 @@ def as_dtype(result: Any, dtype: np.dtype[Any]) -> Any:
     return narrow
 
 
+def require_finite(X: Any) -> None:
+    """Name the first NaN or infinity."""
+    values = X.data if sparse.issparse(X) else X
+    bad = np.argwhere(~np.isfinite(values))
+    if not len(bad):
+        return
+    if sparse.issparse(X):
+        entry = int(bad[0, 0])
+        row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
+        column, value = int(X.indices[entry]), X.data[entry]
+    else:
+        row, column = int(bad[0, 0]), int(bad[0, 1])
+        value = X[row, column]
+    name = "NaN" if np.isnan(value) else "infinity (inf)"
+    raise InputError(
+        f"X contains {name} at row {row}, column {column}; remove or impute such rows first"
+    )
+
+
 def require_memory(need: int, what: str, way_out: str) -> None:
     """Refuse what does not fit before any of it is taken."""
     available = int(available_memory())
@@ -79,8 +98,8 @@ def require_memory(need: int, what: str, way_out: str) -> None:
 
 
 def _dense(values: Any) -> Any:
-    return np.ascontiguousarray(values, dtype=np.float64)
+    return np.require(values, dtype=np.float64, requirements=["C", "ALIGNED"])
 
 
 def _int64(values: Any) -> Any:
-    return np.ascontiguousarray(values, dtype=np.int64)
+    return np.require(values, dtype=np.int64, requirements=["C", "ALIGNED"])

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _data
-from .exceptions import InputError, ParameterError
+from .exceptions import ParameterError
 
 NATIVE_METRICS = frozenset(
     {
@@ -44,6 +44,11 @@ class Metric:
         if self.name == "minkowski":
             return {"p": self.p, **self.arguments}
         return dict(self.arguments)
+
+    def check_values(self, X: Any) -> None:
+        """Refuse NaN, which scikit-learn's metrics would pass on, unless it means missing."""
+        if self.name != "nan_euclidean":
+            _data.require_finite(X)
 
     def pairwise(self, X: Any, Y: Any = None) -> Any:
         """Distances of every row of X to every row of Y (or of X)."""
@@ -130,7 +135,7 @@ class ForeignNeighbors:
 
     def training(self, X: Any, bridge: bool) -> _data.CoreData:
         """Fit the search and describe the neighbourhoods of the rows of X."""
-        require_finite(X, self.metric)
+        self.metric.check_values(X)
         self.rows = X
         self._refuse_too_many(X.shape[0])
         _named(lambda: self.search.fit(X), "metric", self.metric.name)
@@ -143,7 +148,7 @@ class ForeignNeighbors:
 
     def query(self, X: Any) -> _data.CoreData:
         """Describe the training neighbours of new rows."""
-        require_finite(X, self.metric)
+        self.metric.check_values(X)
         if self.whole_matrix:
             return _data.distances(self.metric.pairwise(X, self.rows))
         return _data.graph(self._graph(X))
@@ -163,28 +168,6 @@ class ForeignNeighbors:
                 f"parameter `n_neighbors`: {wanted} neighbours asked for but X has n_samples = "
                 f"{rows}; a row has at most {rows - 1} neighbours besides itself"
             )
-
-
-def require_finite(X: Any, metric: Metric) -> None:
-    """Name the first NaN or infinity, which scikit-learn's metrics would pass on."""
-    if metric.name == "nan_euclidean":
-        return
-    values = X.data if sparse.issparse(X) else X
-    bad = ~np.isfinite(values)
-    if not bad.any():
-        return
-    where = np.argwhere(bad)[0]
-    if sparse.issparse(X):
-        entry = int(where[0])
-        row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
-        column, value = int(X.indices[entry]), X.data[entry]
-    else:
-        row, column = (int(index) for index in where)
-        value = X[row, column]
-    name = "NaN" if np.isnan(value) else "infinity"
-    raise InputError(
-        f"X contains {name} at row {row}, column {column}; remove or impute it before fitting"
-    )
 
 
 def _keyword_arguments(name: str, value: object) -> dict[str, Any]:

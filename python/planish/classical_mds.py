@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _data
 from ._base import Embedding
-from ._foreign import Metric, require_finite, resolve_metric
+from ._foreign import Metric, resolve_metric
 from .exceptions import InputError
 
 
@@ -141,6 +141,12 @@ class ClassicalMDS(Embedding):
     def _precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
+    def _takes_sparse(self) -> bool:
+        return not self._precomputed()
+
+    def _only_positive(self) -> bool:
+        return self._precomputed()
+
     def _metric(self) -> Metric:
         return resolve_metric(self.metric, 2, self.metric_params)
 
@@ -156,7 +162,7 @@ class ClassicalMDS(Embedding):
             return _data.distances(_require_dense(X)), {}
         if metric.native:
             return _data.points(X), {"metric": metric.name, "p": metric.p}
-        require_finite(X, metric)
+        metric.check_values(X)
         self._foreign = X
         return _data.distances(metric.pairwise(X)), {"metric": "precomputed"}
 
@@ -166,7 +172,7 @@ class ClassicalMDS(Embedding):
         metric = self._metric()
         if metric.native:
             return _data.points(X)
-        require_finite(X, metric)
+        metric.check_values(X)
         return _data.distances(metric.pairwise(X, self._foreign))
 
     def _compute_dissimilarity_matrix(self) -> Any:

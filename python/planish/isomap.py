@@ -200,6 +200,9 @@ class Isomap(Embedding):
     def _precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
+    def _only_positive(self) -> bool:
+        return self._precomputed()
+
     def _metric(self) -> Metric:
         return resolve_metric(self.metric, self.p, self.metric_params)
 

@@ -140,6 +140,9 @@ class KernelMDS(Embedding):
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
+    def _takes_sparse(self) -> bool:
+        return not self._precomputed()
+
     def _native(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel in NATIVE_KERNELS
 

@@ -182,7 +182,7 @@ class PCA(Embedding):
         """
         check_is_fitted(self)
         X = check_array(X, input_name="X", dtype=[np.float64, np.float32], order="C")
-        coordinates = np.ascontiguousarray(X, dtype=np.float64)
+        coordinates = np.require(X, dtype=np.float64, requirements=["C", "ALIGNED"])
         with self._progress("inverse_transform") as progress:
             result = self._model.inverse_transform(coordinates, thread_count(self.n_jobs), progress)
         return _data.as_dtype(result, X.dtype)

@@ -102,7 +102,8 @@ impl LinearMap {
         let rows = coordinates.len() / width;
         let mut centred = vec![0.0; rows * features];
         for (offset, target) in centred.chunks_mut(features).enumerate() {
-            for ((slot, value), middle) in target.iter_mut().zip(matrix.row(first + offset)).zip(&self.center) {
+            for ((slot, value), middle) in target.iter_mut().zip(matrix.row(first + offset)).zip(&self.center)
+            {
                 *slot = value - middle;
             }
         }
@@ -119,7 +120,8 @@ impl LinearMap {
             let (columns, values) = matrix.row(first + offset);
             for (component, slot) in target.iter_mut().enumerate() {
                 let axis = self.axes.row(component);
-                let along: f64 = columns.iter().zip(values).map(|(&column, value)| axis[column as usize] * value).sum();
+                let along: f64 =
+                    columns.iter().zip(values).map(|(&column, value)| axis[column as usize] * value).sum();
                 *slot = along - self.center_image[component];
             }
         }

@@ -141,7 +141,7 @@ pub fn connect(
         (Policy::Largest, _) => keep_largest(&graph, pieces, ctx),
         (Policy::Bridge, Some(links)) => bridge(&graph, pieces, links, ctx),
         (Policy::Bridge, None) => Err(Error::Unsupported(format!(
-            "the graph has {} connected components (sizes {}) and the distances between them are not known, \
+            "the sparse graph has {} connected components (sizes {}) and the distances between them are not known, \
              so they cannot be bridged; give points or distances, a connected graph, or choose component \
              policy 'largest'",
             pieces.count(),

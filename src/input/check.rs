@@ -227,7 +227,7 @@ fn check_signs(matrix: ArrayView2<'_, f64>, allowed: f64, square: bool) -> Resul
     if -value > allowed {
         let rows = if square { "rows" } else { "new row and training row" };
         return Err(Error::input(format!(
-            "the distance between {rows} {i} and {j} is negative ({value}); distances must be >= 0"
+            "Negative values in data: the distance between {rows} {i} and {j} is negative ({value}); distances must be >= 0"
         )));
     }
     Ok(-value)

@@ -63,9 +63,7 @@ impl Scale {
     pub fn points(self, points: PointsRef<'_>) -> Scaled<'_> {
         match points {
             points if self.is_one() => Scaled::Same(points),
-            PointsRef::Dense(matrix) => {
-                Scaled::Changed(Points::Dense(matrix.mapv(|value| self.into(value))))
-            }
+            PointsRef::Dense(matrix) => Scaled::Changed(Points::Dense(matrix.mapv(|value| self.into(value)))),
             PointsRef::Sparse(matrix) => Scaled::Changed(Points::Sparse(Csr {
                 values: matrix.values.iter().map(|&value| self.into(value)).collect(),
                 ..matrix.clone()

@@ -47,7 +47,7 @@ impl Centering {
     /// The weighted mean of the points is the origin; weights must sum to 1.
     pub fn weights(weights: Vec<f64>) -> Result<Self> {
         let sum: f64 = weights.iter().sum();
-        if !((sum - 1.0).abs() <= 1e-8) {
+        if sum.is_nan() || (sum - 1.0).abs() > 1e-8 {
             return Err(Error::param("weights", format!("must sum to 1, but sum to {sum}")));
         }
         Ok(Centering { weights })

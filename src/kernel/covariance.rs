@@ -16,7 +16,7 @@ use crate::error::{Error, Result, WarningKind};
 use crate::input::PointsRef;
 use crate::linalg::tall::add_product;
 use crate::linalg::{matmul_transposed, thin_svd};
-use crate::spectrum::{self, Options, Solver, fix_signs};
+use crate::spectrum::{self, Options, Solver, SymmetricOperator, fix_signs};
 
 /// A dense D × D (or n × n) decomposition is quick up to here.
 const SMALL: usize = 1200;
@@ -130,6 +130,7 @@ fn choose(points: PointsRef, k: usize) -> PcaRoute {
 
 fn by_covariance(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found> {
     let d = points.cols();
+    ctx.reserve(6 * (d * d * 8) as u64, "the covariance matrix", "use the Krylov route")?;
     let rows = ((1usize << 15) / d.max(1)).clamp(8, 1024);
     let scatter = ordered_fold(points.rows(), rows, (d, d), ctx, |rows, sum| {
         let chunk = centred_rows(points, mean, rows);
@@ -150,20 +151,29 @@ fn dense_or_krylov(size: usize, k: usize) -> Solver {
 
 fn by_gram(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found> {
     let n = points.rows();
-    let chunk = centred_rows(points, mean, 0..n);
-    let gram = matmul_transposed(chunk.view(), chunk.view(), ctx)?;
+    let operator = CenteredPoints::about(points, mean.to_vec(), Side::Samples);
+    let gram = match points {
+        PointsRef::Dense(_) => {
+            let need = (n * (n + points.cols()) * 8) as u64;
+            ctx.reserve(need, "the Gram matrix of the points", "use the Krylov route")?;
+            let centred = centred_rows(points, mean, 0..n);
+            matmul_transposed(centred.view(), centred.view(), ctx)?
+        }
+        // Sparse points are never made dense.
+        PointsRef::Sparse(_) => operator.to_dense(ctx)?,
+    };
     let total = gram.diag().sum();
     let options = Options { solver: dense_or_krylov(n, k), ..Options::default() };
     let found = spectrum::top(&gram, k, &options, ctx)?;
     warn_unconverged(&found, ctx);
-    let operator = CenteredPoints::about(points, mean.to_vec(), Side::Samples);
     axes_from_samples(&operator, &found, Some(total), ctx)
 }
 
 fn by_krylov(points: PointsRef, mean: &[f64], k: usize, tol: f64, ctx: &Ctx) -> Result<Found> {
     let side = if points.cols() <= points.rows() { Side::Features } else { Side::Samples };
     let operator = CenteredPoints::about(points, mean.to_vec(), side);
-    let found = spectrum::top(&operator, k, &Options { solver: Solver::Krylov, tol, ..Options::default() }, ctx)?;
+    let found =
+        spectrum::top(&operator, k, &Options { solver: Solver::Krylov, tol, ..Options::default() }, ctx)?;
     warn_unconverged(&found, ctx);
     if side == Side::Samples {
         return axes_from_samples(&operator, &found, None, ctx);

@@ -82,8 +82,10 @@ impl<'a> CenteredPacked<'a> {
     /// form in the means would lose its digits to cancellation.
     pub fn norm_squared(&self, ctx: &Ctx) -> Result<f64> {
         let means = self.means(ctx)?;
-        let by_position: Vec<f64> = self.distances.order.iter().map(|&row| means.rows[row as usize]).collect();
-        let entry = |d: f64, i: usize, j: usize| -0.5 * (d * d - by_position[i] - by_position[j] + means.grand);
+        let by_position: Vec<f64> =
+            self.distances.order.iter().map(|&row| means.rows[row as usize]).collect();
+        let entry =
+            |d: f64, i: usize, j: usize| -0.5 * (d * d - by_position[i] - by_position[j] + means.grand);
         let sums = self.distances.panels.par_iter().enumerate().map(|(p, panel)| {
             ctx.check()?;
             let rows = p * LANES..((p + 1) * LANES).min(self.dim());

@@ -97,9 +97,9 @@ impl MetricName {
 
 fn minkowski(p: f64) -> Result<Metric> {
     match p {
-        p if p == 2.0 => Ok(Metric::Euclidean),
-        p if p == 1.0 => Ok(Metric::Manhattan),
-        p if p == f64::INFINITY => Ok(Metric::Chebyshev),
+        2.0 => Ok(Metric::Euclidean),
+        1.0 => Ok(Metric::Manhattan),
+        f64::INFINITY => Ok(Metric::Chebyshev),
         p if p > 1.0 => Ok(Metric::Minkowski(p)),
         p => Err(Error::param("p", format!("the Minkowski power must be >= 1, got {p}"))),
     }
@@ -115,7 +115,10 @@ pub fn check_components(n_components: usize, most: usize, why_most: &str) -> Res
     if (1..=most).contains(&n_components) {
         return Ok(());
     }
-    Err(Error::param("n_components", format!("must be between 1 and {why_most} = {most}, got {n_components}")))
+    Err(Error::param(
+        "n_components",
+        format!("must be between 1 and {why_most} = {most}, got {n_components}"),
+    ))
 }
 
 /// A type that names itself is a parameter by that name.
@@ -132,7 +135,8 @@ macro_rules! by_name {
                 Value::Str(self.name().to_string())
             }
             fn expected() -> String {
-                let names: Vec<String> = <$ty>::ALL.iter().map(|choice| format!("'{}'", choice.name())).collect();
+                let names: Vec<String> =
+                    <$ty>::ALL.iter().map(|choice| format!("'{}'", choice.name())).collect();
                 format!("one of {}", names.join(", "))
             }
         }

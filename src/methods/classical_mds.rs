@@ -117,7 +117,7 @@ enum Extension {
     /// Euclidean points: by projection.
     Linear(LinearMap),
     /// Points under another metric: by their distances to the training points.
-    Distances { training: Index, formula: Eigenfunction },
+    Distances { training: Box<Index>, formula: Eigenfunction },
     /// Given distances.
     Given(Eigenfunction),
 }
@@ -184,7 +184,7 @@ impl ClassicalMds {
         let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
         let scaled = input_scale.points(points);
         let points = scaled.view();
-        let training = Index::build(points, metric, Algorithm::Brute, ctx)?;
+        let training = Box::new(Index::build(points, metric, Algorithm::Brute, ctx)?);
         let matrix = training.matrix(None, ctx)?;
         let Fit { embedding, eigenvalues, iterations, formula } =
             self.fit_squares(matrix.view(), length_scale, ctx)?;

@@ -11,8 +11,8 @@ use super::choices::{MetricName, NeighborsAlgorithm, ignores_scale};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::graph::{Connected, Policy, connect};
 use crate::graph::geodesic::{self, PathMethod, Plan, Sources};
+use crate::graph::{Connected, Policy, connect};
 use crate::input::check::{self, check_offsets};
 use crate::input::scale::{Scale, largest_of, scale_of_matrix, scale_of_points};
 use crate::input::{Csr, Points, PointsRef};
@@ -26,7 +26,7 @@ use crate::pipeline::Data;
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Locator {
     /// Among points.
-    Points(Index),
+    Points(Box<Index>),
     /// New rows bring their distances to all `rows` training rows, of which
     /// these columns (all, when `None`) are in the graph.
     Distances {
@@ -98,7 +98,9 @@ impl Setting {
             if k >= rows && !matches!(data, Data::Graph(_)) {
                 return Err(Error::param(
                     "n_neighbors",
-                    format!("must be less than the number of rows: got n_neighbors = {k}, n_samples = {rows}"),
+                    format!(
+                        "must be less than the number of rows: got n_neighbors = {k}, n_samples = {rows}"
+                    ),
                 ));
             }
         }
@@ -106,10 +108,9 @@ impl Setting {
             (Data::Points(points), Some(metric)) => self.connect_points(points, metric, ctx),
             (Data::Distances(matrix), None) => self.connect_distances(matrix, ctx),
             (Data::Graph(graph), None) => self.connect_graph(graph, ctx),
-            (data, Some(_)) => Err(Error::param(
-                "metric",
-                format!("got {} but metric is not 'precomputed'", data.kind()),
-            )),
+            (data, Some(_)) => {
+                Err(Error::param("metric", format!("got {} but metric is not 'precomputed'", data.kind())))
+            }
             (data, None) => Err(Error::param(
                 "metric",
                 format!("metric='precomputed' needs distances or a graph, got {}", data.kind()),
@@ -131,7 +132,14 @@ impl Setting {
             None => index,
         };
         let order = Some(index.order());
-        Ok(Neighborhood { connected, locator: Locator::Points(index), input_scale, length_scale, twins, order })
+        Ok(Neighborhood {
+            connected,
+            locator: Locator::Points(Box::new(index)),
+            input_scale,
+            length_scale,
+            twins,
+            order,
+        })
     }
 
     fn connect_distances(&self, matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Neighborhood> {
@@ -334,15 +342,14 @@ pub fn search(
             let scale = scale_of_points(points);
             let length_scale = if ignores_scale(metric) { Scale::ONE } else { scale };
             let scaled = scale.points(points);
-            let index =
-                Index::build(scaled.view(), metric, algorithm.algorithm(), ctx)?;
+            let index = Index::build(scaled.view(), metric, algorithm.algorithm(), ctx)?;
             let mut near = match query {
                 None => index.neighbors_of_all(scaled_hood(hood, length_scale), ctx)?,
                 Some(query) => {
                     if let Data::Points(points) = query {
                         check::check_points(points)?;
                     }
-                    Locator::Points(index).find(query, hood, scale, ctx)?
+                    Locator::Points(Box::new(index)).find(query, hood, scale, ctx)?
                 }
             };
             if !length_scale.is_one() {

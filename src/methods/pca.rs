@@ -339,6 +339,6 @@ mod tests {
     fn log_gamma_of_factorials_and_halves() {
         assert!((log_gamma(5.0) - 24.0_f64.ln()).abs() < 1e-12);
         assert!((log_gamma(0.5) - std::f64::consts::PI.sqrt().ln()).abs() < 1e-12);
-        assert!((log_gamma(100.5) - 361.436_540_433_0).abs() < 1e-7);
+        assert!((log_gamma(100.5) - 361.4355404677776).abs() < 1e-10);
     }
 }

@@ -35,7 +35,7 @@ const FEW: usize = 64;
 const WIDE: usize = 24;
 
 /// Rows of that sample.
-const SAMPLE: usize = 2048;
+const SAMPLE: usize = 1024;
 
 /// The tree, if `algorithm` or the data ask for it.
 pub(super) fn wants_tree(
@@ -58,7 +58,7 @@ pub(super) fn wants_tree(
         let tree = Tree::build(&sample, dims, ctx)?;
         // A tree helps the more the more rows there are; one that must look at
         // most of a sample will not pay on the whole.
-        if evaluated(&tree, &sample, metric, 50) > 0.5 {
+        if evaluated(&tree, &sample, metric, 25) > 0.5 {
             return Ok(None);
         }
     }

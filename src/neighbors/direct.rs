@@ -6,7 +6,7 @@
 //! Cost: O(m n D) for m queries, blocked so that rows are read from cache.
 
 use ndarray::Array2;
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
 use super::gather::{Budget, Part, concatenate};
@@ -93,10 +93,7 @@ pub(super) fn search<P: Pairs>(pairs: &P, hood: Hood, allow: impl Allow, ctx: &C
             ctx.check()?;
             let before: usize = kept.iter().map(Kept::len).sum();
             let rows = start..(start + block).min(pairs.rows());
-            Arch::new().dispatch(
-                #[inline(always)]
-                || meet(pairs, first, rows, &allow, &mut kept),
-            );
+            Arch::new().dispatch(Meet { pairs, first, rows, allow: &allow, kept: &mut kept });
             let after: usize = kept.iter().map(Kept::len).sum();
             budget.take(after.saturating_sub(before), ctx)?;
         }
@@ -108,19 +105,27 @@ pub(super) fn search<P: Pairs>(pairs: &P, hood: Hood, allow: impl Allow, ctx: &C
     Ok(concatenate(parts.collect::<Result<Vec<Part>>>()?))
 }
 
-#[inline(always)]
-fn meet<P: Pairs>(
-    pairs: &P,
+/// Some queries meet some rows. A type and not a closure: see `walk`.
+struct Meet<'a, P: Pairs, A> {
+    pairs: &'a P,
     first: usize,
     rows: std::ops::Range<usize>,
-    allow: &impl Allow,
-    kept: &mut [Kept<P::M>],
-) {
-    for (slot, query) in kept.iter_mut().enumerate() {
-        for row in rows.clone() {
-            let reduced = pairs.reduced(first + slot, row);
-            if !(reduced > query.limit()) && allow(first + slot, row) {
-                query.offer(Entry { reduced, index: row as u32 });
+    allow: &'a A,
+    kept: &'a mut [Kept<P::M>],
+}
+
+impl<P: Pairs, A: Allow> NullaryFnOnce for Meet<'_, P, A> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (slot, kept) in self.kept.iter_mut().enumerate() {
+            let query = self.first + slot;
+            for row in self.rows.clone() {
+                let reduced = self.pairs.reduced(query, row);
+                if !(reduced > kept.limit()) && (self.allow)(query, row) {
+                    kept.offer(Entry { reduced, index: row as u32 });
+                }
             }
         }
     }

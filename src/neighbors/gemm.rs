@@ -16,7 +16,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
-use pulp::Arch;
+use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
 use super::direct::{Allow, Dense, Pairs};
@@ -24,12 +24,10 @@ use super::estimate::{Frame, Prepared, Real, error_bound};
 use super::gather::{Budget, Part, concatenate};
 use super::keep::{Keep, Kept};
 use super::measure::{Entry, Measure};
+use super::run::{RUN, Run, each_flag};
 use super::{Hood, Neighbors};
 use crate::context::Ctx;
 use crate::error::Result;
-
-/// Estimates looked at together.
-const RUN: usize = 16;
 
 /// One query: its candidates, what was already evaluated, and what to ask of
 /// a lower bound to become a candidate.
@@ -154,10 +152,14 @@ fn run<T: Real, M: Measure>(
                 // Tiles above the diagonal only: the locks have one order.
                 let mut lower = (mirror && i != j).then(|| lock(&blocks[j]));
                 let lower = lower.as_deref_mut();
-                Arch::new().dispatch(
-                    #[inline(always)]
-                    || job.read(tile, &tall[i], &wide[j], &mut upper, lower),
-                )
+                Arch::new().dispatch(Read {
+                    job: &job,
+                    tile,
+                    tall: &tall[i],
+                    wide: &wide[j],
+                    upper: &mut upper,
+                    lower,
+                })
             };
             budget.take(grown, ctx)?;
             ctx.advance(height);
@@ -177,9 +179,11 @@ fn run<T: Real, M: Measure>(
     Ok(concatenate(parts.collect::<Result<Vec<Part>>>()?))
 }
 
-/// Rows of a tile: a matrix product of a few milliseconds, within cache.
+/// Rows of a tile: a matrix product of a few milliseconds, within cache. A
+/// multiple of 48, which the kernels' register blocks divide.
 fn tile_size(dims: usize) -> usize {
-    ((1e8 / dims.max(1) as f64).sqrt() as usize).clamp(32, 256)
+    let rows = (1e8 / dims.max(1) as f64).sqrt() as usize;
+    (rows / 48 * 48).clamp(48, 336)
 }
 
 fn ranges(count: usize, size: usize) -> Vec<Range<usize>> {
@@ -188,6 +192,47 @@ fn ranges(count: usize, size: usize) -> Vec<Range<usize>> {
 
 fn lock<T>(block: &Mutex<T>) -> MutexGuard<'_, T> {
     block.lock().unwrap_or_else(|held| held.into_inner())
+}
+
+/// A tile to be read. A type and not a closure: see `walk`.
+struct Read<'a, T, M, A> {
+    job: &'a Job<'a, T, M, A>,
+    tile: &'a [T],
+    tall: &'a Range<usize>,
+    wide: &'a Range<usize>,
+    upper: &'a mut Block<T, M>,
+    lower: Option<&'a mut Block<T, M>>,
+}
+
+impl<T: Real, M: Measure, A: Allow> NullaryFnOnce for Read<'_, T, M, A> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn call(self) -> usize {
+        self.job.read(self.tile, self.tall, self.wide, self.upper, self.lower)
+    }
+}
+
+/// Candidates to be evaluated exactly. A type and not a closure: see `walk`.
+struct Evaluate<'a, T, M> {
+    pairs: &'a Dense<'a, M>,
+    query: usize,
+    row: &'a mut Row<T, M>,
+}
+
+impl<T: Real, M: Measure> NullaryFnOnce for Evaluate<'_, T, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for &(_, other) in &self.row.waiting {
+            let reduced = self.pairs.reduced(self.query, other as usize);
+            if !(reduced > self.row.kept.limit()) {
+                self.row.kept.offer(Entry { reduced, index: other });
+            }
+        }
+        self.row.waiting.clear();
+    }
 }
 
 impl<T: Real, M: Measure, A: Allow> Job<'_, T, M, A> {
@@ -224,24 +269,18 @@ impl<T: Real, M: Measure, A: Allow> Job<'_, T, M, A> {
             let base = self.left.base[query];
             for start in (0..wide.len()).step_by(RUN) {
                 let end = (start + RUN).min(wide.len());
-                let (dots, bases) = (&dots[start..end], &bases[start..end]);
+                let run = Run { dots: &dots[start..end], base, bases: &bases[start..end] };
                 if let Some(lower) = lower.as_deref_mut() {
-                    if !any_mirrored(dots, bases, upper.room[i], base, &lower.room[start..end]) {
-                        continue;
-                    }
-                    for (j, &dot) in (start..end).zip(dots) {
-                        if !(base - (dot + dot) > lower.room[j]) {
-                            grown += self.offer(lower, j, wide.start + j, query, bases[j - start], base, dot);
-                        }
-                    }
-                } else if !any(dots, bases, upper.room[i]) {
-                    continue;
+                    each_flag(run.for_columns(&lower.room[start..end]), |lane| {
+                        let (slot, column) = (start + lane, wide.start + start + lane);
+                        grown +=
+                            self.offer(lower, slot, column, query, run.bases[lane], base, run.dots[lane]);
+                    });
                 }
-                for (j, &dot) in (start..end).zip(dots) {
-                    if !(bases[j - start] - (dot + dot) > upper.room[i]) {
-                        grown += self.offer(upper, i, query, wide.start + j, base, bases[j - start], dot);
-                    }
-                }
+                each_flag(run.for_row(upper.room[i]), |lane| {
+                    let column = wide.start + start + lane;
+                    grown += self.offer(upper, i, query, column, base, run.bases[lane], run.dots[lane]);
+                });
             }
         }
         grown
@@ -259,11 +298,12 @@ impl<T: Real, M: Measure, A: Allow> Job<'_, T, M, A> {
         other_base: T,
         dot: T,
     ) -> usize {
-        if !(self.allow)(query, other) {
+        let row = &mut block.rows[slot];
+        let low = other_base - (dot + dot);
+        if low > block.room[slot] || !(self.allow)(query, other) {
             return 0;
         }
-        let row = &mut block.rows[slot];
-        row.waiting.push((base + (other_base - (dot + dot)), other as u32));
+        row.waiting.push((base + low, other as u32));
         if row.waiting.len() < self.cap {
             return 0;
         }
@@ -291,12 +331,7 @@ impl<T: Real, M: Measure, A: Allow> Job<'_, T, M, A> {
             row.waiting.retain(|&(low, _)| !(low > limit));
         }
         if at_last || row.waiting.len() > self.cap / 2 {
-            for (_, other) in row.waiting.drain(..) {
-                let reduced = self.pairs.reduced(query, other as usize);
-                if !(reduced > row.kept.limit()) {
-                    row.kept.offer(Entry { reduced, index: other });
-                }
-            }
+            Arch::new().dispatch(Evaluate { pairs: self.pairs, query, row });
             let limit = self.limit_of(row.kept.limit());
             row.limit = if limit < row.limit { limit } else { row.limit };
         }
@@ -307,33 +342,4 @@ impl<T: Real, M: Measure, A: Allow> Job<'_, T, M, A> {
 /// so far out that its norm overflows `T`.
 fn room<T: Real>(limit: T, base: T) -> T {
     if base < T::INFINITY { limit - base } else { T::INFINITY }
-}
-
-/// Whether a run holds a candidate for its row.
-#[inline(always)]
-fn any<T: Real>(dots: &[T], bases: &[T], room: T) -> bool {
-    let (Ok(dots), Ok(bases)) = (<&[T; RUN]>::try_from(dots), <&[T; RUN]>::try_from(bases)) else {
-        return true;
-    };
-    let mut hits = 0u32;
-    for lane in 0..RUN {
-        hits |= u32::from(!(bases[lane] - (dots[lane] + dots[lane]) > room));
-    }
-    hits != 0
-}
-
-/// Whether a run holds a candidate for its row or for one of its columns.
-#[inline(always)]
-fn any_mirrored<T: Real>(dots: &[T], bases: &[T], room: T, base: T, rooms: &[T]) -> bool {
-    let (Ok(dots), Ok(bases), Ok(rooms)) =
-        (<&[T; RUN]>::try_from(dots), <&[T; RUN]>::try_from(bases), <&[T; RUN]>::try_from(rooms))
-    else {
-        return true;
-    };
-    let mut hits = 0u32;
-    for lane in 0..RUN {
-        let twice = dots[lane] + dots[lane];
-        hits |= u32::from(!(bases[lane] - twice > room)) | u32::from(!(base - twice > rooms[lane]));
-    }
-    hits != 0
 }

@@ -6,7 +6,6 @@
 //! bit for bit. Cost: see the engines; `choose` decides between them.
 
 use ndarray::Array2;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::choose::{Algorithm, wants_tree};
 use super::direct::{self, Allow, Dense};
@@ -29,11 +28,11 @@ const FEW_ROWS: usize = 256;
 /// Rows ready to be asked who is near whom.
 #[derive(Debug, Clone)]
 pub struct Index {
-    points: Points,
-    metric: Metric,
+    pub(super) points: Points,
+    pub(super) metric: Metric,
     /// What the engines compare, when that is not the points themselves.
     units: Option<Units>,
-    tree: Option<Tree>,
+    pub(super) tree: Option<Tree>,
 }
 
 /// Run `$body` with `$measure` bound to the measure of a metric.
@@ -83,9 +82,9 @@ pub(super) use with_measure;
 /// The plainest name of a metric: powers 1, 2 and infinity have their own.
 pub(super) fn settled(metric: Metric) -> Metric {
     match metric {
-        Metric::Minkowski(p) if p == 1.0 => Metric::Manhattan,
-        Metric::Minkowski(p) if p == 2.0 => Metric::Euclidean,
-        Metric::Minkowski(p) if p == f64::INFINITY => Metric::Chebyshev,
+        Metric::Minkowski(1.0) => Metric::Manhattan,
+        Metric::Minkowski(2.0) => Metric::Euclidean,
+        Metric::Minkowski(f64::INFINITY) => Metric::Chebyshev,
         other => other,
     }
 }
@@ -126,7 +125,8 @@ impl Index {
         Ok(index)
     }
 
-    fn plain(points: Points, metric: Metric) -> Index {
+    /// The index without a tree.
+    pub(super) fn plain(points: Points, metric: Metric) -> Index {
         let units = is_angular(metric).then(|| units(&points.view(), metric));
         let units = match (&points, units) {
             // One kind of sparse rows for the engine, whatever the metric.
@@ -138,7 +138,7 @@ impl Index {
 
     /// The dense rows a tree could be built of: they have coordinates, and each
     /// a direction where that counts.
-    fn tree_rows(&self) -> Option<(&[f64], usize)> {
+    pub(super) fn tree_rows(&self) -> Option<(&[f64], usize)> {
         let rows = self.dense()?;
         let (flat, dims) = (rows.as_slice()?, rows.ncols());
         let directed = !is_angular(self.metric) || !flat.chunks_exact(dims).any(is_nowhere);
@@ -347,44 +347,5 @@ impl ClosestForeign for Index {
                 merge_table(&table, labels, count)
             }
         })
-    }
-}
-
-/// An index on disk: the points and the tree's order, which is all a tree needs.
-#[derive(Serialize, Deserialize)]
-#[serde(rename = "Index")]
-struct Saved<P, O> {
-    points: P,
-    metric: Metric,
-    order: Option<O>,
-}
-
-impl Serialize for Index {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let order = self.tree.as_ref().map(|tree| &tree.order);
-        Saved { points: &self.points, metric: self.metric, order }.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Index {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        use serde::de::Error as _;
-        let saved = Saved::<Points, Vec<u32>>::deserialize(deserializer)?;
-        let points = match saved.points {
-            Points::Dense(matrix) => PointsRef::Dense(matrix.view()).to_owned(),
-            sparse => sparse,
-        };
-        let mut index = Index::plain(points, saved.metric);
-        if let Some(order) = saved.order {
-            let mut seen = vec![false; index.len()];
-            let fresh =
-                |&row: &u32| seen.get_mut(row as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-            if order.len() != index.len() || order.is_empty() || !order.iter().all(fresh) {
-                return Err(D::Error::custom("the saved order is not one of the saved rows"));
-            }
-            let rows = index.tree_rows();
-            index.tree = rows.map(|(rows, dims)| Tree::from_order(rows, dims, order));
-        }
-        Ok(index)
     }
 }

@@ -139,7 +139,7 @@ fn leaf_count(rows: usize) -> usize {
 /// The leaf order: rows that are near each other in it are near in space.
 /// Without a context it is made by the calling thread alone and cannot fail.
 pub(super) fn partition(rows: &[f64], dims: usize, ctx: Option<&Ctx>) -> Result<Vec<u32>> {
-    let n = if dims == 0 { 0 } else { rows.len() / dims };
+    let n = rows.len() / dims.max(1);
     let mut order: Vec<u32> = (0..n as u32).collect();
     let mut keys = vec![(0.0, 0); n];
     halve(rows, dims, leaf_count(n), &mut order, &mut keys, ctx)?;

@@ -79,19 +79,31 @@ impl<M: Measure> Kept<M> {
         self.limit = self.measure.ceiling(worst.reduced);
     }
 
+    /// Put an entry in its place among the sorted ones, the last one leaving
+    /// if there are k. The wide comparisons settle all but near ties.
     #[inline(always)]
     fn insert_sorted(&mut self, entry: Entry) {
+        let clearly_less = entry.reduced * (1.0 - M::BLUR);
+        let clearly_more = entry.reduced * (1.0 + M::BLUR);
+        let passes = |other: Entry| {
+            other.reduced > clearly_more
+                || (other.reduced >= clearly_less && self.measure.before(entry, other))
+        };
         if self.entries.len() < self.k {
             self.entries.push(entry);
+        } else if !passes(self.worst) {
+            return;
         }
-        let mut at = self.entries.len() - 1;
-        while at > 0 && self.measure.before(entry, self.entries[at - 1]) {
-            self.entries[at] = self.entries[at - 1];
+        let entries = &mut self.entries[..];
+        let mut at = entries.len() - 1;
+        while at > 0 && passes(entries[at - 1]) {
+            entries[at] = entries[at - 1];
             at -= 1;
         }
-        self.entries[at] = entry;
-        if self.entries.len() == self.k {
-            self.tighten(self.entries[self.k - 1]);
+        entries[at] = entry;
+        if entries.len() == self.k {
+            let worst = entries[entries.len() - 1];
+            self.tighten(worst);
         }
     }
 
@@ -127,7 +139,7 @@ impl<M: Measure> Keep<M> for Kept<M> {
     #[inline(always)]
     fn offer(&mut self, entry: Entry) {
         if self.k <= SMALL {
-            if self.k > 0 && (self.entries.len() < self.k || self.measure.before(entry, self.worst)) {
+            if self.k > 0 {
                 self.insert_sorted(entry);
             }
         } else if self.k == usize::MAX {

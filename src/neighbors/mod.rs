@@ -16,6 +16,10 @@
 //! Every engine reports the same numbers, bit for bit, for any number of
 //! threads: estimates and bounds only decide what is looked at.
 
+// Bounds are written "not greater": an estimate that overflowed to NaN must
+// count as "may be near" and be evaluated exactly.
+#![allow(clippy::neg_cmp_op_on_partial_ord)]
+
 mod choose;
 mod direct;
 mod estimate;
@@ -27,6 +31,8 @@ mod keep;
 mod links;
 mod matrix;
 mod measure;
+mod run;
+mod saved;
 mod sparse;
 mod tree_engine;
 mod unit;

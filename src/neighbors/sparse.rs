@@ -9,7 +9,6 @@
 //! The merge adds into the same lanes as the dense recipe, where a coordinate
 //! that is zero in both rows would add nothing: same bits as dense rows.
 
-use pulp::Arch;
 use rayon::prelude::*;
 
 use super::direct::{Allow, Pairs};
@@ -128,20 +127,13 @@ pub(super) fn search_by_dots<M: Measure>(
                 ctx.check()?;
                 let held = kept.len();
                 let rows = start..(start + BLOCK).min(pairs.rows());
-                let norm = query_norms[query];
-                Arch::new().dispatch(
-                    #[inline(always)]
-                    || {
-                        for row in rows {
-                            let sum = norm + row_norms[row];
-                            let low = sum - 2.0 * dot(pairs.rows, row, &scattered) - margin * sum;
-                            if !(low > kept.limit()) && allow(query, row) {
-                                let reduced = pairs.reduced(query, row);
-                                kept.offer(Entry { reduced, index: row as u32 });
-                            }
-                        }
-                    },
-                );
+                for row in rows {
+                    let sum = query_norms[query] + row_norms[row];
+                    let low = sum - 2.0 * dot(pairs.rows, row, &scattered) - margin * sum;
+                    if !(low > kept.limit()) && allow(query, row) {
+                        kept.offer(Entry { reduced: pairs.reduced(query, row), index: row as u32 });
+                    }
+                }
                 budget.take(kept.len().saturating_sub(held), ctx)?;
             }
             columns.iter().for_each(|&column| scattered[column as usize] = 0.0);

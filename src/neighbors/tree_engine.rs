@@ -6,7 +6,6 @@
 
 use std::sync::atomic::AtomicU64;
 
-use pulp::Arch;
 use rayon::prelude::*;
 
 use super::gather::{Budget, Part, concatenate, permute};
@@ -49,10 +48,7 @@ pub(super) fn all<const D: usize, M: Measure>(
             let kept = &mut kept[..members.len()];
             kept.iter_mut().for_each(Kept::clear);
             let (batch, guide) = (leaf_batch(tree, leaf), Others(members));
-            Arch::new().dispatch(
-                #[inline(always)]
-                || walk::<D, M, _, _>(tree, measure, batch, &guide, kept, &mut walker),
-            );
+            walk::<D, M, _, _>(tree, measure, batch, &guide, kept, &mut walker);
             budget.take(kept.iter().map(Kept::len).sum(), ctx)?;
             kept.iter_mut().for_each(|query| part.push(measure, query));
             ctx.advance(members.len());
@@ -104,10 +100,7 @@ fn one<const D: usize, M: Measure>(
     }
     let batch = Batch { coords, low: row, high: row, leaf: None };
     let kept = std::slice::from_mut(kept);
-    Arch::new().dispatch(
-        #[inline(always)]
-        || walk::<D, M, _, _>(tree, measure, batch, &Everyone, kept, walker),
-    );
+    walk::<D, M, _, _>(tree, measure, batch, &Everyone, kept, walker);
 }
 
 /// Distance evaluations of `queries` rows taken at a fixed stride, each alone:
@@ -193,10 +186,7 @@ pub(super) fn foreign<const D: usize, M: Measure>(
             let of = |&row: &u32| Closest::new(measure, &shared[labels[row as usize]]);
             let mut kept: Vec<Closest<M>> = members.iter().map(of).collect();
             let batch = leaf_batch(tree, leaf);
-            Arch::new().dispatch(
-                #[inline(always)]
-                || walk::<D, M, _, _>(tree, measure, batch, &guide, &mut kept, &mut walker),
-            );
+            walk::<D, M, _, _>(tree, measure, batch, &guide, &mut kept, &mut walker);
             for (&row, query) in members.iter().zip(&kept) {
                 let closest = query.best();
                 if closest != NOBODY {

@@ -10,6 +10,8 @@
 //! Cost: O(log n + k) leaves per batch for low-dimensional data, up to all of
 //! them as the dimension grows (see `choose`).
 
+use pulp::{Arch, NullaryFnOnce};
+
 use super::kdtree::{LEAF, Tree};
 use super::keep::Keep;
 use super::measure::{Entry, LANES, Measure};
@@ -103,11 +105,42 @@ impl Bound {
     }
 }
 
+/// A walk to be run by the widest instructions there are. A type and not a
+/// closure: pulp calls closures through a shim that is compiled without them.
+struct Walk<'a, const D: usize, M, K, G> {
+    tree: &'a Tree,
+    measure: M,
+    batch: Batch<'a>,
+    guide: &'a G,
+    kept: &'a mut [K],
+    walker: &'a mut Walker,
+}
+
+impl<const D: usize, M: Measure, K: Keep<M>, G: Guide> NullaryFnOnce for Walk<'_, D, M, K, G> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        wander::<D, M, K, G>(self.tree, self.measure, self.batch, self.guide, self.kept, self.walker);
+    }
+}
+
 /// Offer to every query of the batch (one of `kept` each) what it may want.
 ///
 /// `D` is the number of coordinates, or 0 when only the tree knows it.
-#[inline(always)]
 pub(super) fn walk<const D: usize, M: Measure, K: Keep<M>, G: Guide>(
+    tree: &Tree,
+    measure: M,
+    batch: Batch,
+    guide: &G,
+    kept: &mut [K],
+    walker: &mut Walker,
+) {
+    Arch::new().dispatch(Walk::<D, M, K, G> { tree, measure, batch, guide, kept, walker });
+}
+
+#[inline(always)]
+fn wander<const D: usize, M: Measure, K: Keep<M>, G: Guide>(
     tree: &Tree,
     measure: M,
     batch: Batch,
@@ -168,34 +201,45 @@ fn meet<const D: usize, M: Measure, K: Keep<M>, G: Guide>(
     let node = tree.first_leaf + leaf;
     let (low, high) = tree.corners(node);
     let (low, high) = (&low[..dims], &high[..dims]);
-    let near = lanes::<D, M>(measure, dims, |d| {
-        let query: &[f64; LEAF] = queries[d * LEAF..].first_chunk().expect("dims runs of LEAF");
-        std::array::from_fn(|slot| outside(query[slot], low[d], high[d]))
-    });
+    let near = lanes::<D, M>(
+        measure,
+        queries,
+        #[inline(always)]
+        |d, value| outside(value, low[d], high[d]),
+    );
     for (slot, query) in kept.iter_mut().enumerate() {
         if !Bound::of_one::<M, K>(query).admits::<M>(near[slot], tree.least[node]) {
             continue;
         }
         walker.evaluations += members.len() as u64;
+        let mut fixed = [0.0; D];
         let at: &[f64] = if D == 0 {
             walker.query.clear();
             walker.query.extend((0..dims).map(|d| queries[d * LEAF + slot]));
             &walker.query
         } else {
-            &std::array::from_fn::<f64, D, _>(|d| queries[d * LEAF + slot])
+            for d in 0..D {
+                fixed[d] = queries[d * LEAF + slot];
+            }
+            &fixed
         };
-        let far = lanes::<D, M>(measure, dims, |d| {
-            let column: &[f64; LEAF] = coords[d * LEAF..].first_chunk().expect("dims runs of LEAF");
-            std::array::from_fn(|other| column[other] - at[d])
-        });
+        let at = &at[..dims];
+        let far = lanes::<D, M>(
+            measure,
+            coords,
+            #[inline(always)]
+            |d, value| value - at[d],
+        );
         let limit = query.limit();
-        let mut hits = 0u32;
-        for (other, &reduced) in far.iter().enumerate() {
-            hits |= u32::from(!(reduced > limit)) << other;
+        let mut flags = [0u8; LEAF];
+        for other in 0..LEAF {
+            flags[other] = u8::from(!(far[other] > limit));
         }
-        hits &= ((1u64 << members.len()) - 1) as u32;
+        // One byte per row, so that the comparison above stays in vectors.
+        let absent = u32::try_from(8 * (LEAF - members.len())).unwrap_or(0);
+        let mut hits = u128::from_le_bytes(flags) & (u128::MAX >> absent);
         while hits != 0 {
-            let other = hits.trailing_zeros() as usize;
+            let other = hits.trailing_zeros() as usize / 8;
             hits &= hits - 1;
             if guide.allows(slot, members[other]) {
                 query.offer(Entry { reduced: far[other], index: members[other] });
@@ -204,30 +248,34 @@ fn meet<const D: usize, M: Measure, K: Keep<M>, G: Guide>(
     }
 }
 
-/// The canonical sums of [`LEAF`] rows side by side, from their differences.
+/// The canonical sums of [`LEAF`] rows side by side, from the differences that
+/// `difference` makes of dimension and coordinate.
 #[inline(always)]
 fn lanes<const D: usize, M: Measure>(
     measure: M,
-    dims: usize,
-    differences: impl Fn(usize) -> [f64; LEAF],
+    coords: &[f64],
+    difference: impl Fn(usize, f64) -> f64,
 ) -> [f64; LEAF] {
+    let (columns, _) = coords.as_chunks::<LEAF>();
+    let dims = if D == 0 { columns.len() } else { D };
+    let columns = &columns[..dims];
     let mut sums = [0.0; LEAF];
     if dims <= LANES {
-        for d in 0..if D == 0 { dims } else { D } {
-            let column = differences(d);
+        for d in 0..dims {
             for slot in 0..LEAF {
-                sums[slot] = measure.add(sums[slot], column[slot]);
+                sums[slot] = measure.add(sums[slot], difference(d, columns[d][slot]));
             }
         }
         return sums;
     }
     for lane in 0..LANES {
         let mut partial = [0.0; LEAF];
-        for d in (lane..dims).step_by(LANES) {
-            let column = differences(d);
+        let mut d = lane;
+        while d < dims {
             for slot in 0..LEAF {
-                partial[slot] = measure.add(partial[slot], column[slot]);
+                partial[slot] = measure.add(partial[slot], difference(d, columns[d][slot]));
             }
+            d += LANES;
         }
         for slot in 0..LEAF {
             sums[slot] = measure.join(sums[slot], partial[slot]);

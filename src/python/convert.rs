@@ -28,7 +28,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for PyData<'py> {
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         let tuple = object.cast::<PyTuple>()?;
         let kind: String = tuple.get_item(0)?.extract()?;
-        let matrix = || -> PyResult<PyReadonlyArray2<'py, f64>> { Ok(tuple.get_item(1)?.extract()?) };
+        let matrix = || -> PyResult<PyReadonlyArray2<'py, f64>> { tuple.get_item(1)?.extract() };
         match kind.as_str() {
             "points" => Ok(PyData::Points(matrix()?)),
             "distances" => Ok(PyData::Distances(matrix()?)),
@@ -88,11 +88,14 @@ pub fn parameters(named: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
             let name: String = name.extract()?;
             match parameter(&value) {
                 Some(value) => Ok((name, value)),
-                None => Err(raise(named.py(), Error::ParamType {
-                    name,
-                    expected: "None, a flag, a number, a name or a list of numbers".into(),
-                    got: value.get_type().name()?.to_string(),
-                })),
+                None => Err(raise(
+                    named.py(),
+                    Error::ParamType {
+                        name,
+                        expected: "None, a flag, a number, a name or a list of numbers".into(),
+                        got: value.get_type().name()?.to_string(),
+                    },
+                )),
             }
         })
         .collect()

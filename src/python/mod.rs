@@ -68,7 +68,8 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let coordinates = coordinates.as_array();
         let inner = &*self.inner;
-        let points = run(py, Job::new(n_jobs, progress), |ctx| ctx.install(|| inner.invert(coordinates, ctx)))?;
+        let points =
+            run(py, Job::new(n_jobs, progress), |ctx| ctx.install(|| inner.invert(coordinates, ctx)))?;
         Ok(points.to_pyarray(py))
     }
 
@@ -85,10 +86,7 @@ impl Model {
         attribute(py, found)
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (String, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         let state = self.inner.save().map_err(|error| errors::raise(py, error))?;
         let restore = py.import("planish._core")?.getattr("restore")?;
         Ok((restore, (self.method.clone(), PyBytes::new(py, &state))))
@@ -104,6 +102,9 @@ impl Model {
         slf
     }
 }
+
+/// What `pickle` stores: a function and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (String, Bound<'py, PyBytes>));
 
 /// Method name -> {parameter: default}: the registry.
 #[pyfunction]
@@ -132,8 +133,7 @@ fn fit(
     progress: Option<Py<PyAny>>,
     memory_limit: Option<u64>,
 ) -> PyResult<Model> {
-    let recipe =
-        methods::build(method, &parameters(params)?).map_err(|error| errors::raise(py, error))?;
+    let recipe = methods::build(method, &parameters(params)?).map_err(|error| errors::raise(py, error))?;
     let data = data.view()?;
     let job = Job::new(n_jobs, progress).seed(seed).memory_limit(memory_limit);
     let inner = run(py, job, |ctx| recipe.fit_boxed(data, ctx))?;
@@ -211,8 +211,7 @@ fn estimate_memory(
     n_samples: usize,
     n_features: usize,
 ) -> PyResult<u64> {
-    let recipe =
-        methods::build(method, &parameters(params)?).map_err(|error| errors::raise(py, error))?;
+    let recipe = methods::build(method, &parameters(params)?).map_err(|error| errors::raise(py, error))?;
     Ok(recipe.memory_needed(n_samples, n_features))
 }
 

@@ -107,7 +107,7 @@ pub struct Spectrum {
 }
 
 /// Below this dimension a dense decomposition is faster than iterating.
-const DENSE_BELOW: usize = 160;
+const DENSE_BELOW: usize = 128;
 
 /// The `k` algebraically largest eigenpairs of `op`.
 pub fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {

@@ -26,7 +26,7 @@ pub(super) struct Scratch {
     waiting: Vec<f64>,
 }
 
-/// Distances of all seeded lanes to all positions.
+/// Distances of all seeded lanes to all positions; `lanes` come infinite.
 pub(super) fn solve(
     graph: &PathGraph,
     seeds: &[Seed],
@@ -51,7 +51,6 @@ impl pulp::WithSimd for Solve<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Result<()> {
         let Solve { graph, seeds, lanes, scratch: Scratch { queue, waiting }, ctx } = self;
-        lanes.fill([f64::INFINITY; LANES]);
         waiting.clear();
         waiting.resize(graph.len(), f64::INFINITY);
         queue.clear();
@@ -94,12 +93,15 @@ impl pulp::WithSimd for Solve<'_> {
 #[inline(always)]
 fn relax(from: &[f64; LANES], weight: f64, to: &mut [f64; LANES]) -> f64 {
     let mut lowered = [f64::INFINITY; LANES];
+    // Through a copy: a conditional store would become a slow masked one.
+    let mut best = *to;
     for lane in 0..LANES {
         let through = from[lane] + weight;
-        let shorter = through < to[lane];
+        let shorter = through < best[lane];
         lowered[lane] = if shorter { through } else { f64::INFINITY };
-        to[lane] = if shorter { through } else { to[lane] };
+        best[lane] = if shorter { through } else { best[lane] };
     }
+    *to = best;
     smallest(&lowered)
 }
 

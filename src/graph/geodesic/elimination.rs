@@ -58,6 +58,12 @@ impl Elimination {
         let work = later.iter().map(|&count| f64::from(count).powi(2) / 2.0).sum();
         Ok(Some(Elimination { sequence, step, parent, later, fill, work }))
     }
+
+    /// Bytes the eliminated graph takes, with the largest moment of its making.
+    pub fn bytes(&self) -> u64 {
+        let widest = self.later.iter().copied().max().map_or(0, u64::from);
+        (self.fill + 4 * widest * widest) * size_of::<f64>() as u64
+    }
 }
 
 /// Approximate minimum degree: step → node.

@@ -119,29 +119,27 @@ fn lower(row: &mut [f64], through: &[f64], weight: f64) {
 /// row stays in registers while all of them pass.
 #[inline(always)]
 fn lower_by_all(row: &mut [f64], middle: &[f64], n: usize, into: &[f64]) {
-    let mut stretches = row.chunks_exact_mut(LANES);
+    let (stretches, rest) = row.as_chunks_mut::<LANES>();
     let mut column = 0;
-    for stretch in &mut stretches {
-        let mut best = [f64::INFINITY; LANES];
-        best.copy_from_slice(stretch);
+    for stretch in stretches {
+        let mut best = *stretch;
         for (through, &weight) in middle.chunks_exact(n).zip(into) {
-            for (best, &way) in best.iter_mut().zip(&through[column..column + LANES]) {
-                let way = way + weight;
-                *best = if way < *best { way } else { *best };
+            let Some(through) = through[column..].first_chunk::<LANES>() else { break };
+            for lane in 0..LANES {
+                let way = through[lane] + weight;
+                best[lane] = if way < best[lane] { way } else { best[lane] };
             }
         }
-        stretch.copy_from_slice(&best);
+        *stretch = best;
         column += LANES;
     }
-    let rest = stretches.into_remainder();
     for (through, &weight) in middle.chunks_exact(n).zip(into) {
         lower(rest, &through[column..], weight);
     }
 }
 
-/// Distances of all seeded lanes to nodes `0..lanes.len()`.
+/// Distances of all seeded lanes to nodes `0..lanes.len()`; `lanes` come infinite.
 pub(super) fn solve(dense: &Dense, seeds: &[Seed], lanes: &mut [[f64; LANES]]) {
-    lanes.fill([f64::INFINITY; LANES]);
     for seed in seeds {
         let row = dense.row(seed.position as usize);
         for (lanes, &distance) in lanes.iter_mut().zip(row) {

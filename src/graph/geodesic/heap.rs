@@ -54,7 +54,8 @@ impl PathGraph {
     }
 }
 
-/// Distances of each seeded lane to all positions, one lane after the other.
+/// Distances of each seeded lane to all positions, one lane after the other;
+/// `lanes` come infinite.
 pub(super) fn solve(
     graph: &PathGraph,
     seeds: &[Seed],
@@ -62,7 +63,6 @@ pub(super) fn solve(
     scratch: &mut Scratch,
     ctx: &Ctx,
 ) -> Result<()> {
-    lanes.fill([f64::INFINITY; LANES]);
     for seeds in seeds.chunk_by(|a, b| a.lane == b.lane) {
         dijkstra(graph, seeds, scratch, ctx)?;
         for (lanes, &distance) in lanes.iter_mut().zip(&scratch.distances) {

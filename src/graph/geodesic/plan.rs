@@ -75,8 +75,35 @@ pub(super) enum Kernel {
     Floyd(Dense),
 }
 
-/// Fewer sources than this do not fill enough lanes to pay for a batch.
-const FEW_SOURCES: usize = 8;
+/// What a run costs, in nanoseconds on one core of 2020. Only their ratios
+/// matter; they were measured on neighbourhood graphs of 500 to 100 000 points
+/// in 2 to 784 dimensions with 5 to 1000 neighbours.
+mod cost {
+    /// Per source and node: Dijkstra, at `degree` edges per node.
+    pub fn heap(degree: f64) -> f64 {
+        90.0 + 2.4 * degree
+    }
+
+    /// Per source and node: a batch of nearby sources.
+    pub fn batch(degree: f64) -> f64 {
+        35.0 + degree
+    }
+
+    /// Per source and edge after elimination: the sweep.
+    pub const SWEEP: f64 = 0.18;
+
+    /// Per addition of the elimination.
+    pub const ELIMINATE: f64 = 0.3;
+
+    /// The order is looked for when there are this many sources per edge of a
+    /// node: its cost is then below a fifth of what Dijkstra would take.
+    pub const SOURCES_PER_DEGREE: f64 = 10.0;
+
+    /// A batch pays when at least one node in this many is a source. Sources
+    /// further apart reach a node at different times, so it is passed on once
+    /// for each of them.
+    pub const SPARSEST_BATCH: usize = 8;
+}
 
 impl Plan {
     /// Choose and prepare.
@@ -102,34 +129,34 @@ impl Plan {
         ctx: &Ctx,
     ) -> Result<Plan> {
         ctx.check()?;
+        // A wrong order is refused whether or not the kernel chosen has a use for it.
+        order.map_or(Ok(Vec::new()), |order| locality::positions(order, graph.len()))?;
         match method {
-            PathMethod::Sweep => {
-                let elimination = Elimination::new(graph, u64::MAX, ctx)?;
-                elimination.map_or_else(|| Plan::batch(graph, order), |found| Plan::sweep(graph, &found, ctx))
-            }
+            PathMethod::Heap => Plan::on_graph(graph, order, Kernel::Heap),
+            PathMethod::Batch => Plan::on_graph(graph, order, Kernel::Batch),
             PathMethod::FloydWarshall => {
                 let order: Vec<u32> = (0..graph.len() as u32).collect();
                 Ok(Plan { position: order.clone(), order, kernel: Kernel::Floyd(Dense::new(graph, ctx)?) })
             }
-            PathMethod::Heap => Plan::heap(graph, order),
-            PathMethod::Auto if n_sources < FEW_SOURCES => Plan::heap(graph, order),
-            _ => Plan::batch(graph, order),
+            PathMethod::Sweep => match Elimination::new(graph, u64::MAX, ctx)? {
+                Some(elimination) => Plan::sweep(graph, &elimination, ctx),
+                None => Plan::on_graph(graph, order, Kernel::Batch),
+            },
+            PathMethod::Auto => match worthwhile_elimination(graph, n_sources, ctx)? {
+                Some(elimination) => Plan::sweep(graph, &elimination, ctx),
+                None if sources_are_dense(graph, n_sources) => Plan::on_graph(graph, order, Kernel::Batch),
+                None => Plan::on_graph(graph, order, Kernel::Heap),
+            },
         }
     }
 
     fn sweep(graph: &Graph, elimination: &Elimination, ctx: &Ctx) -> Result<Plan> {
+        let way_out = "choose path method 'batch'";
+        ctx.reserve(elimination.bytes(), "the graph after elimination", way_out)?;
         let kernel = Kernel::Sweep(Supernodes::new(graph, elimination, ctx)?);
         let order: Vec<u32> = elimination.sequence.iter().rev().copied().collect();
         let position = locality::positions(&order, graph.len())?;
         Ok(Plan { order, position, kernel })
-    }
-
-    fn batch(graph: &Graph, order: Option<&[u32]>) -> Result<Plan> {
-        Plan::on_graph(graph, order, Kernel::Batch)
-    }
-
-    fn heap(graph: &Graph, order: Option<&[u32]>) -> Result<Plan> {
-        Plan::on_graph(graph, order, Kernel::Heap)
     }
 
     fn on_graph(graph: &Graph, order: Option<&[u32]>, kernel: fn(PathGraph) -> Kernel) -> Result<Plan> {
@@ -159,6 +186,15 @@ impl Plan {
         }
     }
 
+    /// How many positions a run has to cover for the first `wanted` to be
+    /// right, the sources being among them.
+    pub(super) fn reach(&self, wanted: usize) -> usize {
+        match self.kernel {
+            Kernel::Heap(_) | Kernel::Batch(_) => self.len(),
+            Kernel::Sweep(_) | Kernel::Floyd(_) => wanted,
+        }
+    }
+
     /// Position → node: the order in which batches list their distances.
     pub fn order(&self) -> &[u32] {
         &self.order
@@ -168,4 +204,30 @@ impl Plan {
     pub fn positions(&self) -> &[u32] {
         &self.position
     }
+}
+
+fn sources_are_dense(graph: &Graph, n_sources: usize) -> bool {
+    n_sources.saturating_mul(cost::SPARSEST_BATCH) >= graph.len()
+}
+
+/// An elimination order with which the sweep beats the other kernels, if there
+/// is one and it fits into memory.
+///
+/// Floyd and Warshall's recursion is never the best: even on a complete graph
+/// the sweep does the same additions.
+fn worthwhile_elimination(graph: &Graph, n_sources: usize, ctx: &Ctx) -> Result<Option<Elimination>> {
+    let (n, sources) = (graph.len() as f64, n_sources as f64);
+    let degree = graph.targets().len() as f64 / n.max(1.0);
+    if sources < cost::SOURCES_PER_DEGREE * degree.max(1.0) {
+        return Ok(None);
+    }
+    let otherwise = sources
+        * n
+        * if sources_are_dense(graph, n_sources) { cost::batch(degree) } else { cost::heap(degree) };
+    // All pairs need half a sweep from each source.
+    let per_edge = sources * cost::SWEEP * if n_sources >= graph.len() { 0.5 } else { 1.0 };
+    let Some(found) = Elimination::new(graph, (otherwise / per_edge) as u64, ctx)? else { return Ok(None) };
+    let sweep = found.work * cost::ELIMINATE + found.fill as f64 * per_edge;
+    let fits = ctx.reserve(found.bytes(), "the graph after elimination", "").is_ok();
+    Ok((sweep < otherwise && fits).then_some(found))
 }

@@ -47,25 +47,41 @@ impl<'a> Batch<'a> {
 struct Scratch {
     seeds: Vec<Seed>,
     lanes: Vec<[f64; LANES]>,
+    kernels: Kernels,
+}
+
+#[derive(Default)]
+struct Kernels {
     heap: heap::Scratch,
     batch: batch::Scratch,
     sweep: sweep::Scratch,
 }
 
-impl Scratch {
-    /// Run the kernel from `self.seeds` into the first `reach` of `self.lanes`,
-    /// which must include the seeds.
-    fn solve(&mut self, plan: &Plan, reach: usize, ctx: &Ctx) -> Result<&mut [[f64; LANES]]> {
+impl Kernels {
+    /// Run the plan's kernel from `seeds` into `lanes`, all infinite so far and
+    /// [`Plan::reach`] many.
+    fn solve(&mut self, plan: &Plan, seeds: &[Seed], lanes: &mut [[f64; LANES]], ctx: &Ctx) -> Result<()> {
         ctx.check()?;
-        let Scratch { seeds, lanes, .. } = self;
-        lanes.resize(plan.len(), [f64::INFINITY; LANES]);
         match &plan.kernel {
-            Kernel::Heap(graph) => heap::solve(graph, seeds, lanes, &mut self.heap, ctx)?,
-            Kernel::Batch(graph) => batch::solve(graph, seeds, lanes, &mut self.batch, ctx)?,
-            Kernel::Sweep(graph) => sweep::solve(graph, seeds, &mut lanes[..reach], &mut self.sweep, ctx)?,
-            Kernel::Floyd(dense) => floyd::solve(dense, seeds, &mut lanes[..reach]),
+            Kernel::Heap(graph) => heap::solve(graph, seeds, lanes, &mut self.heap, ctx),
+            Kernel::Batch(graph) => batch::solve(graph, seeds, lanes, &mut self.batch, ctx),
+            Kernel::Sweep(graph) => sweep::solve(graph, seeds, lanes, &mut self.sweep, ctx),
+            Kernel::Floyd(dense) => {
+                floyd::solve(dense, seeds, lanes);
+                Ok(())
+            }
         }
-        Ok(&mut self.lanes[..reach])
+    }
+}
+
+impl Scratch {
+    /// The distances of one batch to all positions.
+    fn run(&mut self, plan: &Plan, sources: &Sources, batch: &[u32], ctx: &Ctx) -> Result<&[[f64; LANES]]> {
+        sources.seeds_of(batch, &plan.position, &mut self.seeds);
+        self.lanes.clear();
+        self.lanes.resize(plan.len(), [f64::INFINITY; LANES]);
+        self.kernels.solve(plan, &self.seeds, &mut self.lanes, ctx)?;
+        Ok(&self.lanes)
     }
 }
 
@@ -91,9 +107,7 @@ pub fn rows(plan: &Plan, sources: &Sources, ctx: &Ctx) -> Result<Array2<f64>> {
             .collect();
         ctx.stage("shortest paths", count);
         jobs.into_par_iter().try_for_each_init(Scratch::default, |scratch, (batch, mut rows)| {
-            sources.seeds_of(batch, &plan.position, &mut scratch.seeds);
-            let lanes = scratch.solve(plan, n, ctx)?;
-            scatter(lanes, &plan.position, &mut rows);
+            scatter(scratch.run(plan, sources, batch, ctx)?, &plan.position, &mut rows);
             ctx.advance(batch.len());
             Ok(())
         })
@@ -125,8 +139,7 @@ pub fn for_each_batch(
         let ids = grouped(plan, sources)?;
         ctx.stage("shortest paths", ids.len());
         ids.par_chunks(LANES).try_for_each_init(Scratch::default, |scratch, batch| {
-            sources.seeds_of(batch, &plan.position, &mut scratch.seeds);
-            let distances = scratch.solve(plan, plan.len(), ctx)?;
+            let distances = scratch.run(plan, sources, batch, ctx)?;
             visit(Batch { plan, sources: batch, distances })?;
             ctx.advance(batch.len());
             Ok(())
@@ -167,7 +180,10 @@ fn panel(plan: &Plan, index: usize, scratch: &mut Scratch, ctx: &Ctx) -> Result<
         position: position as u32,
         distance: 0.0,
     }));
-    let mut panel = scratch.solve(plan, end, ctx)?.to_vec();
+    let mut panel = vec![[f64::INFINITY; LANES]; plan.reach(end)];
+    scratch.kernels.solve(plan, &scratch.seeds, &mut panel, ctx)?;
+    panel.truncate(end);
+    panel.shrink_to_fit();
     for lanes in &mut panel {
         lanes[end - begin..].fill(0.0);
     }

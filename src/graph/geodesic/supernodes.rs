@@ -16,33 +16,46 @@ use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::Graph;
 
+/// Most nodes of a supernode: while its columns are eliminated they should stay
+/// in the second-level cache. A wider one is a chain of these.
+const WIDEST: usize = 64;
+
+/// Columns handled at once; rows of a front are padded to a multiple of it.
+const BLOCK: usize = 16;
+
 /// Nodes `begin..end` (positions), all joined to `uppers` and to one another.
-#[derive(Debug)]
-pub(super) struct Supernode {
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Supernode<'a> {
     pub begin: usize,
     pub end: usize,
     /// Positions before `begin`, ascending.
-    pub uppers: Vec<u32>,
+    pub uppers: &'a [u32],
     /// For each node in turn its weights: to `uppers`, then to `begin..` itself.
-    pub weights: Vec<f64>,
+    pub weights: &'a [f64],
 }
 
-impl Supernode {
+impl<'a> Supernode<'a> {
     /// Weights of the node at `begin + place`: to `uppers`, then to the
     /// `place` nodes before it.
     #[inline(always)]
-    pub fn weights_of(&self, place: usize) -> &[f64] {
-        let start = place * self.uppers.len() + place * place.saturating_sub(1) / 2;
-        &self.weights[start..start + self.uppers.len() + place]
+    pub fn weights_of(&self, place: usize) -> (&'a [f64], &'a [f64]) {
+        let count = self.uppers.len();
+        let start = place * count + place * place.saturating_sub(1) / 2;
+        self.weights[start..start + count + place].split_at(count)
     }
 }
 
-/// All supernodes, by ascending position.
+/// All supernodes by ascending position, one after the other in memory as the
+/// sweep reads them.
 #[derive(Debug)]
 pub(super) struct Supernodes {
-    pub nodes: Vec<Supernode>,
+    begins: Vec<usize>,
+    upper_begins: Vec<usize>,
+    weight_begins: Vec<usize>,
+    uppers: Vec<u32>,
+    weights: Vec<f64>,
     /// Position → supernode.
-    pub of: Vec<u32>,
+    of: Vec<u32>,
 }
 
 /// A supernode while it is being put together, in steps.
@@ -51,9 +64,12 @@ struct Front {
     last: usize,
     /// Steps after `last`, ascending.
     later: Vec<u32>,
-    /// One row per step of the supernode: weights to its own steps, then to `later`.
+    /// One row per step of the supernode: weights to its own steps.
     own: Vec<f64>,
-    /// Square over `later`, above the diagonal: the ways through this supernode.
+    /// One row per step of the supernode: weights to `later`, padded.
+    out: Vec<f64>,
+    /// One padded row per entry of `later`, of use above the diagonal: the ways
+    /// from it to the others through this supernode.
     ways: Vec<f64>,
 }
 
@@ -68,35 +84,78 @@ impl Supernodes {
         }
         let mut waiting: Vec<Vec<Front>> = (0..count).map(|_| Vec::new()).collect();
         let mut place = vec![ROOT; graph.len()];
-        let mut nodes = Vec::with_capacity(count);
+        let mut blocks = Vec::with_capacity(count);
         for index in 0..count {
             ctx.check()?;
             let children = std::mem::take(&mut waiting[index]);
             let mut front =
                 assemble(graph, elimination, bounds[index]..bounds[index + 1], &children, &mut place);
-            pulp::Arch::new().dispatch(Eliminate(&mut front));
-            let above = front.later.first().map(|&step| of_step[step as usize] as usize);
-            nodes.push(finished(&front, graph.len()));
-            if let Some(above) = above {
-                front.own = Vec::new();
-                waiting[above].push(front);
+            pulp::Arch::new().dispatch(Eliminate(&mut front, ctx))?;
+            blocks.push(Block::new(&front, graph.len()));
+            if let Some(&above) = front.later.first() {
+                (front.own, front.out) = (Vec::new(), Vec::new());
+                waiting[of_step[above as usize] as usize].push(front);
             }
         }
-        nodes.reverse();
-        of_step.reverse();
-        let of = of_step.into_iter().map(|index| (count - 1) as u32 - index).collect();
-        Ok(Supernodes { nodes, of })
+        Ok(Supernodes::from_last(blocks, graph.len()))
+    }
+
+    /// Blocks from the last position to the first → from the first to the last.
+    fn from_last(mut blocks: Vec<Block>, n: usize) -> Supernodes {
+        let mut all = Supernodes {
+            begins: Vec::with_capacity(blocks.len() + 1),
+            upper_begins: vec![0],
+            weight_begins: vec![0],
+            uppers: Vec::with_capacity(blocks.iter().map(|block| block.uppers.len()).sum()),
+            weights: Vec::with_capacity(blocks.iter().map(|block| block.weights.len()).sum()),
+            of: vec![0; n],
+        };
+        while let Some(block) = blocks.pop() {
+            all.of[block.begin..block.end].fill(all.begins.len() as u32);
+            all.begins.push(block.begin);
+            all.uppers.extend(block.uppers);
+            all.weights.extend(block.weights);
+            all.upper_begins.push(all.uppers.len());
+            all.weight_begins.push(all.weights.len());
+        }
+        all.begins.push(n);
+        all
+    }
+
+    /// Number of supernodes.
+    pub fn len(&self) -> usize {
+        self.begins.len() - 1
+    }
+
+    /// One supernode.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> Supernode<'_> {
+        Supernode {
+            begin: self.begins[index],
+            end: self.begins[index + 1],
+            uppers: &self.uppers[self.upper_begins[index]..self.upper_begins[index + 1]],
+            weights: &self.weights[self.weight_begins[index]..self.weight_begins[index + 1]],
+        }
+    }
+
+    /// The supernode a position belongs to.
+    pub fn of(&self, position: usize) -> usize {
+        self.of[position] as usize
     }
 }
 
-/// First steps of the supernodes, and `n`: a step belongs to the one before it
-/// when it is its parent and their later neighbours are the same.
+/// First steps of the supernodes, and `n`: a step belongs with the one before
+/// it when it is its parent and their later neighbours are the same.
 fn boundaries(elimination: &Elimination) -> Vec<usize> {
     let Elimination { parent, later, .. } = elimination;
     let n = parent.len();
-    let joins =
-        |step: usize| step > 0 && parent[step - 1] as usize == step && later[step - 1] == later[step] + 1;
-    (0..n).filter(|&step| !joins(step)).chain([n]).collect()
+    let mut width = 0;
+    let begins = |&step: &usize| {
+        let joins = step > 0 && parent[step - 1] as usize == step && later[step - 1] == later[step] + 1;
+        width = if joins && width < WIDEST { width + 1 } else { 1 };
+        width == 1
+    };
+    (0..n).filter(begins).chain([n]).collect()
 }
 
 /// The front of `steps`: graph edges and the ways its children found.
@@ -128,17 +187,21 @@ fn assemble(
     for (rank, step) in steps.clone().enumerate() {
         place[step] = rank as u32;
     }
-    let stride = width + later.len();
+    let stride = later.len().next_multiple_of(BLOCK);
     let mut front = Front {
         first,
         last,
-        own: vec![f64::INFINITY; width * stride],
-        ways: vec![f64::INFINITY; later.len() * later.len()],
+        own: vec![f64::INFINITY; width * width],
+        out: vec![f64::INFINITY; width * stride],
+        ways: vec![f64::INFINITY; later.len() * stride],
         later,
     };
     for (rank, step) in steps.clone().enumerate() {
         for (target, weight) in edges(step).filter(|&(target, _)| target as usize > step) {
-            front.own[rank * stride + place[target as usize] as usize] = weight;
+            match place[target as usize] as usize {
+                to if to < width => front.own[rank * width + to] = weight,
+                to => front.out[rank * stride + to - width] = weight,
+            }
         }
     }
     children.iter().for_each(|child| front.take_ways(child, place));
@@ -152,48 +215,63 @@ impl Front {
         self.last + 1 - self.first
     }
 
+    /// Entries of a padded row over `later`.
+    fn stride(&self) -> usize {
+        self.later.len().next_multiple_of(BLOCK)
+    }
+
     /// Keep the shorter of what is known and what a child found.
     fn take_ways(&mut self, child: &Front, place: &[u32]) {
-        let (width, size, found) = (self.width(), self.later.len(), child.later.len());
-        let stride = width + size;
+        let (width, stride) = (self.width(), self.stride());
         let places: Vec<usize> = child.later.iter().map(|&step| place[step as usize] as usize).collect();
+        let inside = places.partition_point(|&to| to < width);
         for (row, &to) in places.iter().enumerate() {
-            let ways = &child.ways[row * found + row + 1..(row + 1) * found];
-            let (mine, shift) = if to < width {
-                (&mut self.own[to * stride..(to + 1) * stride], 0)
+            let ways = &child.ways[row * child.stride()..][..places.len()];
+            let mine = if to < width {
+                let own = &mut self.own[to * width..(to + 1) * width];
+                keep_shorter(own, &places[..inside], &ways[..inside], 0, row + 1);
+                &mut self.out[to * stride..(to + 1) * stride]
             } else {
-                (&mut self.ways[(to - width) * size..(to - width + 1) * size], width)
+                &mut self.ways[(to - width) * stride..(to - width + 1) * stride]
             };
-            for (&column, &way) in places[row + 1..].iter().zip(ways) {
-                let known = &mut mine[column - shift];
-                *known = if way < *known { way } else { *known };
-            }
+            keep_shorter(mine, &places[inside..], &ways[inside..], width, (row + 1).saturating_sub(inside));
         }
     }
 }
 
+/// Lower `row[place - shift]` to `ways` for all places but the first `skip`.
+fn keep_shorter(row: &mut [f64], places: &[usize], ways: &[f64], shift: usize, skip: usize) {
+    for (&to, &way) in places.iter().zip(ways).skip(skip) {
+        let known = &mut row[to - shift];
+        *known = if way < *known { way } else { *known };
+    }
+}
+
 /// Eliminate the steps of a front.
-struct Eliminate<'a>(&'a mut Front);
+struct Eliminate<'a>(&'a mut Front, &'a Ctx);
 
 impl pulp::WithSimd for Eliminate<'_> {
-    type Output = ();
+    type Output = Result<()>;
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let (width, size) = (self.0.width(), self.0.later.len());
-        let stride = width + size;
-        let Front { own, ways, .. } = self.0;
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> Result<()> {
+        let (width, stride) = (self.0.width(), self.0.stride());
+        let Front { own, out, ways, .. } = self.0;
         for step in 0..width {
-            let (before, after) = own.split_at_mut((step + 1) * stride);
-            let through = &before[step * stride..];
-            for (gap, row) in after.chunks_exact_mut(stride).enumerate() {
-                let from = step + 1 + gap;
-                lower(&mut row[from + 1..], &through[from + 1..], through[from]);
+            let (before, after) = own.split_at_mut((step + 1) * width);
+            let (out_before, out_after) = out.split_at_mut((step + 1) * stride);
+            for from in step + 1..width {
+                let (row, out_row) = ((from - step - 1) * width, (from - step - 1) * stride);
+                let weight = before[step * width + from];
+                lower(&mut after[row + from + 1..row + width], &before[step * width + from + 1..], weight);
+                lower(&mut out_after[out_row..out_row + stride], &out_before[step * stride..], weight);
             }
         }
-        for (row, ways) in ways.chunks_exact_mut(size.max(1)).enumerate() {
-            shortest_ways(&mut ways[row + 1..], own, stride, width + row);
+        for column in (0..stride).step_by(BLOCK) {
+            self.1.check()?;
+            find_ways(ways, out, stride, column);
         }
+        Ok(())
     }
 }
 
@@ -206,45 +284,48 @@ fn lower(row: &mut [f64], through: &[f64], weight: f64) {
     }
 }
 
-/// Ways from column `from` to all later columns through any row of `own`.
-/// A block of them stays in registers while all rows pass.
+/// Ways from every entry of `later` to the block that begins at `column`,
+/// through any step of the supernode. The block of `out` stays in the
+/// first-level cache, the block of a row in registers.
 #[inline(always)]
-fn shortest_ways(ways: &mut [f64], own: &[f64], stride: usize, from: usize) {
-    const BLOCK: usize = 16;
-    let mut column = from + 1;
-    let mut blocks = ways.chunks_exact_mut(BLOCK);
-    for block in &mut blocks {
-        let mut best = [f64::INFINITY; BLOCK];
-        best.copy_from_slice(block);
-        for row in own.chunks_exact(stride) {
-            let weight = row[from];
-            for (best, &way) in best.iter_mut().zip(&row[column..column + BLOCK]) {
-                let way = way + weight;
-                *best = if way < *best { way } else { *best };
+fn find_ways(ways: &mut [f64], out: &[f64], stride: usize, column: usize) {
+    for (from, row) in ways.chunks_exact_mut(stride).enumerate().take(column + BLOCK) {
+        let Some(block) = row[column..].first_chunk_mut::<BLOCK>() else { return };
+        let mut best = *block;
+        for through in out.chunks_exact(stride) {
+            let Some(onward) = through[column..].first_chunk::<BLOCK>() else { return };
+            let weight = through[from];
+            for lane in 0..BLOCK {
+                let way = onward[lane] + weight;
+                best[lane] = if way < best[lane] { way } else { best[lane] };
             }
         }
-        block.copy_from_slice(&best);
-        column += BLOCK;
-    }
-    let rest = blocks.into_remainder();
-    for row in own.chunks_exact(stride) {
-        lower(rest, &row[column..], row[from]);
+        *block = best;
     }
 }
 
-/// The front turned round into positions.
-fn finished(front: &Front, n: usize) -> Supernode {
-    let (width, size) = (front.width(), front.later.len());
-    let stride = width + size;
-    let mut weights = Vec::with_capacity(width * size + width * (width - 1) / 2);
-    for rank in (0..width).rev() {
-        let row = &front.own[rank * stride..(rank + 1) * stride];
-        weights.extend(row[rank + 1..].iter().rev());
-    }
-    Supernode {
-        begin: n - 1 - front.last,
-        end: n - front.first,
-        uppers: front.later.iter().rev().map(|&step| (n - 1) as u32 - step).collect(),
-        weights,
+/// A finished supernode on its own, see [`Supernode`].
+struct Block {
+    begin: usize,
+    end: usize,
+    uppers: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+impl Block {
+    /// The front turned round into positions.
+    fn new(front: &Front, n: usize) -> Block {
+        let (width, stride, size) = (front.width(), front.stride(), front.later.len());
+        let mut weights = Vec::with_capacity(width * size + width * (width - 1) / 2);
+        for rank in (0..width).rev() {
+            weights.extend(front.out[rank * stride..][..size].iter().rev());
+            weights.extend(front.own[rank * width..(rank + 1) * width][rank + 1..].iter().rev());
+        }
+        Block {
+            begin: n - 1 - front.last,
+            end: n - front.first,
+            uppers: front.later.iter().rev().map(|&step| (n - 1) as u32 - step).collect(),
+            weights,
+        }
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Scratch {
 }
 
 /// Distances of all seeded lanes to positions `0..lanes.len()`, which must
-/// include the seeds.
+/// include the seeds; `lanes` come infinite.
 pub(super) fn solve(
     graph: &Supernodes,
     seeds: &[Seed],
@@ -39,7 +39,6 @@ pub(super) fn solve(
     scratch: &mut Scratch,
     ctx: &Ctx,
 ) -> Result<()> {
-    lanes.fill([f64::INFINITY; LANES]);
     for seed in seeds {
         let known = &mut lanes[seed.position as usize][seed.lane];
         *known = seed.distance.min(*known);
@@ -47,7 +46,7 @@ pub(super) fn solve(
     find_path(graph, seeds, scratch);
     let mut since_check = 0;
     for &index in &scratch.path {
-        let node = &graph.nodes[index as usize];
+        let node = graph.get(index as usize);
         let count = std::mem::take(&mut scratch.climbed[index as usize]) as usize;
         pulp::Arch::new().dispatch(Climb { node, count, lanes });
         since_check += node.weights.len();
@@ -63,13 +62,13 @@ pub(super) fn solve(
 /// Mark the seeds and all their ancestors.
 fn find_path(graph: &Supernodes, seeds: &[Seed], scratch: &mut Scratch) {
     let Scratch { climbed, path } = scratch;
-    climbed.resize(graph.nodes.len(), 0);
+    climbed.resize(graph.len(), 0);
     path.clear();
     for seed in seeds {
         let mut position = seed.position as usize;
         loop {
-            let index = graph.of[position] as usize;
-            let node = &graph.nodes[index];
+            let index = graph.of(position);
+            let node = graph.get(index);
             let count = (position + 1 - node.begin) as u32;
             let marked = climbed[index];
             climbed[index] = marked.max(count);
@@ -88,16 +87,19 @@ fn find_path(graph: &Supernodes, seeds: &[Seed], scratch: &mut Scratch) {
 
 /// `to = min(to, from + weight)`, lane by lane.
 #[inline(always)]
-fn lower(to: &mut [f64; LANES], from: &[f64; LANES], weight: f64) {
-    for lane in 0..LANES {
+fn lower<const WIDTH: usize>(to: &mut [f64; WIDTH], from: &[f64; WIDTH], weight: f64) {
+    // Through a copy: a conditional store would become a slow masked one.
+    let mut best = *to;
+    for lane in 0..WIDTH {
         let way = from[lane] + weight;
-        to[lane] = if way < to[lane] { way } else { to[lane] };
+        best[lane] = if way < best[lane] { way } else { best[lane] };
     }
+    *to = best;
 }
 
 /// Pass the first `count` nodes of a supernode on to all they look up to.
 struct Climb<'a> {
-    node: &'a Supernode,
+    node: Supernode<'a>,
     count: usize,
     lanes: &'a mut [[f64; LANES]],
 }
@@ -108,16 +110,52 @@ impl pulp::WithSimd for Climb<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) {
         let Climb { node, count, lanes } = self;
-        for place in (0..count).rev() {
-            let from = lanes[node.begin + place];
-            let (to_uppers, to_own) = node.weights_of(place).split_at(node.uppers.len());
-            for (&upper, &weight) in node.uppers.iter().zip(to_uppers) {
-                lower(&mut lanes[upper as usize], &from, weight);
-            }
-            for (to, &weight) in lanes[node.begin..].iter_mut().zip(to_own) {
-                lower(to, &from, weight);
-            }
+        let mut left = count;
+        while left >= 2 {
+            push_two(node, left - 2, lanes);
+            left -= 2;
         }
+        if left == 1 {
+            push_one(node, 0, lanes);
+        }
+    }
+}
+
+#[inline(always)]
+fn push_one(node: Supernode<'_>, place: usize, lanes: &mut [[f64; LANES]]) {
+    let (above, here) = lanes.split_at_mut(node.begin + place);
+    let (to_uppers, to_own) = node.weights_of(place);
+    for (&upper, &weight) in node.uppers.iter().zip(to_uppers) {
+        lower(&mut above[upper as usize], &here[0], weight);
+    }
+    for (to, &weight) in above[node.begin..].iter_mut().zip(to_own) {
+        lower(to, &here[0], weight);
+    }
+}
+
+/// Two neighbours of one supernode at once, the lower one through the upper too.
+#[inline(always)]
+fn push_two(node: Supernode<'_>, place: usize, lanes: &mut [[f64; LANES]]) {
+    let (above, here) = lanes.split_at_mut(node.begin + place);
+    let (first_uppers, first_own) = node.weights_of(place);
+    let (second_uppers, second_own) = node.weights_of(place + 1);
+    let second = here[1];
+    if let Some(&between) = second_own.last() {
+        lower(&mut here[0], &second, between);
+    }
+    let first = here[0];
+    for ((&upper, &a), &b) in node.uppers.iter().zip(first_uppers).zip(second_uppers) {
+        let to = &mut above[upper as usize];
+        let mut best = *to;
+        lower(&mut best, &first, a);
+        lower(&mut best, &second, b);
+        *to = best;
+    }
+    for ((to, &a), &b) in above[node.begin..].iter_mut().zip(first_own).zip(second_own) {
+        let mut best = *to;
+        lower(&mut best, &first, a);
+        lower(&mut best, &second, b);
+        *to = best;
     }
 }
 
@@ -135,15 +173,20 @@ impl pulp::WithSimd for Descend<'_> {
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Result<()> {
         let Descend { graph, lanes, ctx } = self;
         let mut since_check = 0;
-        for node in &graph.nodes {
+        for index in 0..graph.len() {
+            let node = graph.get(index);
             let end = node.end.min(lanes.len());
             let mut position = node.begin;
-            while position + 1 < end {
-                pull_two(node, position, lanes);
+            while position + 4 <= end {
+                pull::<4, 8>(node, position, lanes);
+                position += 4;
+            }
+            while position + 2 <= end {
+                pull::<2, 16>(node, position, lanes);
                 position += 2;
             }
             if position < end {
-                pull_one(node, position, lanes);
+                pull::<1, 16>(node, position, lanes);
             }
             if node.end >= lanes.len() {
                 break;
@@ -158,41 +201,53 @@ impl pulp::WithSimd for Descend<'_> {
     }
 }
 
+/// `COUNT` nodes of one supernode at once, `WIDTH` lanes at a time, as many as
+/// the registers hold: what they all look up to is loaded once.
 #[inline(always)]
-fn pull_one(node: &Supernode, position: usize, lanes: &mut [[f64; LANES]]) {
+fn pull<const COUNT: usize, const WIDTH: usize>(
+    node: Supernode<'_>,
+    position: usize,
+    lanes: &mut [[f64; LANES]],
+) {
     let (above, here) = lanes.split_at_mut(position);
-    let weights = node.weights_of(position - node.begin);
-    let (from_uppers, from_own) = weights.split_at(node.uppers.len());
-    let mut best = here[0];
-    for (&upper, &weight) in node.uppers.iter().zip(from_uppers) {
-        lower(&mut best, &above[upper as usize], weight);
+    let (place, count) = (position - node.begin, node.uppers.len());
+    let own = &above[node.begin..];
+    let mut weights: [(&[f64], &[f64]); COUNT] = [(&[], &[]); COUNT];
+    for member in 0..COUNT {
+        weights[member] = node.weights_of(place + member);
     }
-    for (from, &weight) in above[node.begin..].iter().zip(from_own) {
-        lower(&mut best, from, weight);
+    let from_uppers = weights.map(|(from_uppers, _)| &from_uppers[..count]);
+    let from_own = weights.map(|(_, from_own)| &from_own[..place]);
+    for part in 0..LANES / WIDTH {
+        let mut best = [[0.0; WIDTH]; COUNT];
+        for member in 0..COUNT {
+            best[member] = *part_of(&here[member], part);
+        }
+        for (rank, &upper) in node.uppers[..count].iter().enumerate() {
+            let from = part_of(&above[upper as usize], part);
+            for member in 0..COUNT {
+                lower(&mut best[member], from, from_uppers[member][rank]);
+            }
+        }
+        for (rank, from) in own[..place].iter().enumerate() {
+            let from = part_of(from, part);
+            for member in 0..COUNT {
+                lower(&mut best[member], from, from_own[member][rank]);
+            }
+        }
+        for member in 1..COUNT {
+            for (earlier, &weight) in weights[member].1[place..].iter().enumerate() {
+                let from = best[earlier];
+                lower(&mut best[member], &from, weight);
+            }
+        }
+        for member in 0..COUNT {
+            here[member].as_chunks_mut::<WIDTH>().0[part] = best[member];
+        }
     }
-    here[0] = best;
 }
 
-/// Two neighbours of one supernode at once: what both look up to is loaded once.
 #[inline(always)]
-fn pull_two(node: &Supernode, position: usize, lanes: &mut [[f64; LANES]]) {
-    let (above, here) = lanes.split_at_mut(position);
-    let place = position - node.begin;
-    let (first_uppers, first_own) = node.weights_of(place).split_at(node.uppers.len());
-    let (second_uppers, second_own) = node.weights_of(place + 1).split_at(node.uppers.len());
-    let (mut first, mut second) = (here[0], here[1]);
-    for ((&upper, &a), &b) in node.uppers.iter().zip(first_uppers).zip(second_uppers) {
-        let from = &above[upper as usize];
-        lower(&mut first, from, a);
-        lower(&mut second, from, b);
-    }
-    for ((from, &a), &b) in above[node.begin..].iter().zip(first_own).zip(second_own) {
-        lower(&mut first, from, a);
-        lower(&mut second, from, b);
-    }
-    if let Some(&between) = second_own.last() {
-        lower(&mut second, &first, between);
-    }
-    here[0] = first;
-    here[1] = second;
+fn part_of<const WIDTH: usize>(lanes: &[f64; LANES], part: usize) -> &[f64; WIDTH] {
+    &lanes.as_chunks::<WIDTH>().0[part]
 }
