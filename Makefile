@@ -47,10 +47,13 @@ test-rust: toolchain  ## Rust unit, integration and documentation tests, the exa
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --quiet
 
 test-package: toolchain  ## the crate has no Python in it and would be packaged whole
-	@! $(CARGO) tree --locked --edges normal --prefix none | grep -E '^(pyo3|numpy) ' \
+	@mkdir -p build
+	@$(CARGO) tree --locked --edges normal --prefix none > build/tree.txt
+	@! grep -E '^(pyo3|numpy) ' build/tree.txt \
 		|| { echo "the crate without features must not depend on Python" >&2; exit 1; }
-	@for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE src/lib.rs; do \
-		$(CARGO) package --locked --list --allow-dirty | grep -qx "$$file" \
+	@$(CARGO) package --locked --quiet --list --allow-dirty > build/package.txt
+	@for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE src/lib.rs examples/swiss_roll.rs; do \
+		grep -qx "$$file" build/package.txt \
 			|| { echo "the packaged crate would lack $$file" >&2; exit 1; }; \
 	done
 	@echo "Package: complete, no Python in the plain crate."
