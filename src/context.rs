@@ -8,8 +8,8 @@
 
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
 
 use rand_pcg::Pcg64Mcg;
 
@@ -58,7 +58,7 @@ pub struct Ctx {
     threads: usize,
     memory_limit: Option<u64>,
     pool: Option<rayon::ThreadPool>,
-    live: Arc<AtomicUsize>,
+    threads_of_pool: Vec<JoinHandle<()>>,
     warnings: Mutex<Vec<Warning>>,
 }
 
@@ -102,17 +102,14 @@ impl Ctx {
     /// refuses threads the work runs on one.
     pub fn new(threads: usize, seed: u64) -> Self {
         let threads = threads.max(1);
-        let live = Arc::new(AtomicUsize::new(0));
-        let build = |count| {
-            let (born, gone) = (live.clone(), live.clone());
+        let mut threads_of_pool = Vec::with_capacity(threads);
+        let mut build = |count| {
             rayon::ThreadPoolBuilder::new()
                 .num_threads(count)
-                .thread_name(|index| format!("planish-{index}"))
-                .start_handler(move |_| {
-                    born.fetch_add(1, Ordering::AcqRel);
-                })
-                .exit_handler(move |_| {
-                    gone.fetch_sub(1, Ordering::AcqRel);
+                .spawn_handler(|thread| {
+                    let named = std::thread::Builder::new().name(format!("planish-{}", thread.index()));
+                    threads_of_pool.push(named.spawn(|| thread.run())?);
+                    Ok(())
                 })
                 .build()
         };
@@ -125,7 +122,7 @@ impl Ctx {
             threads,
             memory_limit: None,
             pool,
-            live,
+            threads_of_pool,
             warnings: Mutex::default(),
         }
     }
@@ -147,6 +144,9 @@ impl Ctx {
     }
 
     /// Run `work` inside this context's pool: rayon calls within use its threads.
+    ///
+    /// Nothing in the crate may call rayon outside: that would start the
+    /// process-wide pool, whose threads never leave and do not survive a fork.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match &self.pool {
             Some(pool) => pool.install(work),
@@ -224,12 +224,13 @@ impl Ctx {
 
 impl Drop for Ctx {
     /// The pool's threads are gone when the context is: rayon only asks them to
-    /// leave, so wait (briefly, they have nothing left to do).
+    /// leave, so they are joined here. They have nothing left to do.
     fn drop(&mut self) {
         self.pool = None;
-        let patience = Instant::now() + Duration::from_secs(1);
-        while self.live.load(Ordering::Acquire) > 0 && Instant::now() < patience {
-            std::thread::sleep(Duration::from_micros(20));
+        let own = std::thread::current().id();
+        for thread in self.threads_of_pool.drain(..).filter(|thread| thread.thread().id() != own) {
+            // A thread that panicked has said so to whoever waited for its work.
+            let _ = thread.join();
         }
     }
 }

@@ -110,12 +110,13 @@ pub trait Model: Send + Sync {
     /// Coordinates of new rows. Called through [`transform`], which checks.
     fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>>;
 
-    /// Points for given coordinates, where the method has a way back.
+    /// Points for given coordinates, where the method has a way back. Called
+    /// through [`inverse_transform`].
     fn invert(&self, _coordinates: ArrayView2<'_, f64>, _ctx: &Ctx) -> Result<Array2<f64>> {
         Err(Error::Unsupported("this method has no inverse_transform".into()))
     }
 
-    /// Something that is only computed when asked for.
+    /// Something that is only computed when asked for. Called through [`compute`].
     fn compute(&self, what: &str, _ctx: &Ctx) -> Result<Attribute> {
         Err(Error::Unsupported(format!("this method cannot compute `{what}`")))
     }
@@ -138,8 +139,10 @@ pub trait Recipe: Params + Send + Sync {
         Self: Sized,
     {
         let data = data.into();
-        check_data(data)?;
-        let model = ctx.install(|| self.recipe(data, ctx))?;
+        let model = ctx.install(|| {
+            check_data(data)?;
+            self.recipe(data, ctx)
+        })?;
         ctx.check()?;
         debug_assert!(
             model.embedding().is_none_or(|placed| placed.nrows() == data.rows()),
@@ -187,8 +190,10 @@ impl<M: Model + Serialize> SavedModel for M {
 /// cannot be placed named.
 pub fn transform<'a>(model: &dyn Model, data: impl Into<Data<'a>>, ctx: &Ctx) -> Result<Array2<f64>> {
     let data = data.into();
-    check_data(data)?;
-    let placed = ctx.install(|| model.place(data, ctx))?;
+    let placed = ctx.install(|| {
+        check_data(data)?;
+        model.place(data, ctx)
+    })?;
     ctx.check()?;
     let lost = placed.outer_iter().position(|row| row.iter().any(|value| !value.is_finite()));
     match lost {
@@ -198,6 +203,20 @@ pub fn transform<'a>(model: &dyn Model, data: impl Into<Data<'a>>, ctx: &Ctx) ->
         ))),
         None => Ok(placed),
     }
+}
+
+/// Points for given coordinates, where the method has a way back.
+pub fn inverse_transform(
+    model: &dyn Model,
+    coordinates: ArrayView2<'_, f64>,
+    ctx: &Ctx,
+) -> Result<Array2<f64>> {
+    ctx.install(|| model.invert(coordinates, ctx))
+}
+
+/// Something a model computes only when asked for, by name.
+pub fn compute(model: &dyn Model, what: &str, ctx: &Ctx) -> Result<Attribute> {
+    ctx.install(|| model.compute(what, ctx))
 }
 
 /// What every method needs of its data, whatever the method.

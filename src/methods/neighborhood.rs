@@ -336,13 +336,24 @@ pub fn search(
 ) -> Result<Neighbors> {
     let metric: MetricName = named("metric", metric)?;
     let algorithm: NeighborsAlgorithm = named("algorithm", algorithm)?;
-    match (data, metric.metric(p)?) {
+    ctx.install(|| search_checked(data, query, hood, metric.metric(p)?, algorithm.algorithm(), ctx))
+}
+
+fn search_checked(
+    data: Data<'_>,
+    query: Option<Data<'_>>,
+    hood: Hood,
+    metric: Option<Metric>,
+    algorithm: Algorithm,
+    ctx: &Ctx,
+) -> Result<Neighbors> {
+    match (data, metric) {
         (Data::Points(points), Some(metric)) => {
             check::check_points(points)?;
             let scale = scale_of_points(points);
             let length_scale = if ignores_scale(metric) { Scale::ONE } else { scale };
             let scaled = scale.points(points);
-            let index = Index::build(scaled.view(), metric, algorithm.algorithm(), ctx)?;
+            let index = Index::build(scaled.view(), metric, algorithm, ctx)?;
             let mut near = match query {
                 None => index.neighbors_of_all(scaled_hood(hood, length_scale), ctx)?,
                 Some(query) => {

@@ -54,7 +54,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let data = data.view()?;
         let inner = &*self.inner;
-        let placed = run(py, Job::new(n_jobs, progress), |ctx| pipeline::transform(inner as _, data, ctx))?;
+        let placed = run(py, Job::new(n_jobs, progress), |ctx| pipeline::transform(inner, data, ctx))?;
         Ok(placed.to_pyarray(py))
     }
 
@@ -69,7 +69,7 @@ impl Model {
         let coordinates = coordinates.as_array();
         let inner = &*self.inner;
         let points =
-            run(py, Job::new(n_jobs, progress), |ctx| ctx.install(|| inner.invert(coordinates, ctx)))?;
+            run(py, Job::new(n_jobs, progress), |ctx| pipeline::inverse_transform(inner, coordinates, ctx))?;
         Ok(points.to_pyarray(py))
     }
 
@@ -82,7 +82,7 @@ impl Model {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let inner = &*self.inner;
-        let found = run(py, Job::new(n_jobs, progress), |ctx| ctx.install(|| inner.compute(what, ctx)))?;
+        let found = run(py, Job::new(n_jobs, progress), |ctx| pipeline::compute(inner, what, ctx))?;
         attribute(py, found)
     }
 
