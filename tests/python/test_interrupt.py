@@ -56,7 +56,7 @@ LONG_FITS = {
     "Isomap-dense": "Isomap(n_neighbors=10, eigen_solver='dense').fit(X[:5000])",
     "ClassicalMDS": "ClassicalMDS(metric='manhattan', n_components=50).fit(X)",
     "KernelMDS": "KernelMDS(kernel='laplacian', n_components=50).fit(X)",
-    "PCA": "PCA(svd_solver='full').fit(np.random.default_rng(0).normal(size=(3000, 3000)))",
+    "PCA": "PCA(200, svd_solver='arpack').fit(np.random.default_rng(0).normal(size=(4000, 4000)))",
 }
 
 
