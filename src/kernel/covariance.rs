@@ -131,7 +131,8 @@ fn choose(points: PointsRef, k: usize) -> PcaRoute {
 fn by_covariance(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found> {
     let d = points.cols();
     ctx.reserve(6 * (d * d * 8) as u64, "the covariance matrix", "use the Krylov route")?;
-    let rows = ((1usize << 15) / d.max(1)).clamp(8, 1024);
+    // Tall chunks: each one adds into all of the D × D sum, which should not cost more than the product.
+    let rows = ((1usize << 19) / d.max(1)).clamp(64, 1024);
     let scatter = ordered_fold(points.rows(), rows, (d, d), ctx, |rows, sum| {
         let chunk = centred_rows(points, mean, rows);
         add_product(chunk.t(), chunk.view(), sum);

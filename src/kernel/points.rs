@@ -197,7 +197,7 @@ pub(super) fn ordered_fold(
     add: impl Fn(Range<usize>, &mut Array2<f64>) + Sync,
 ) -> Result<Array2<f64>> {
     // Depends on the shape only, never on the number of threads.
-    let affordable = ((1usize << 25) / (shape.0 * shape.1).max(1)).clamp(2, PARTS);
+    let affordable = ((1usize << 22) / (shape.0 * shape.1).max(1)).clamp(4, PARTS);
     let chunks = n.div_ceil(chunk_rows);
     let per_part = chunks.div_ceil(affordable).max(1);
     let parts: Vec<Array2<f64>> = ctx.install(|| {
