@@ -1,9 +1,9 @@
 //! An order of the nodes in which neighbours are close together.
 //!
 //! Owns: the grouping of nodes into clumps of [`LANES`] by breadth-first
-//! search, for graphs that come without an order of their points. Place:
-//! before the batched kernel, which wants nearby sources in a batch and nearby
-//! nodes close in memory. Cost: O(n + m), plus the few revisits of clumps.
+//! search, for graphs that come without an order of their points, and how wide
+//! such a search becomes. Place: before the batched kernel, which wants nearby
+//! sources in a batch and nearby nodes close in memory. Cost: O(n + m).
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -43,6 +43,45 @@ pub(super) fn clumps(graph: &Graph) -> Vec<u32> {
             next += 1;
         }
     }
+}
+
+/// The most nodes at one distance, in edges, from a node far out in its piece:
+/// how many must go to cut the graph in two. Small for curves and surfaces,
+/// a large part of `n` in many dimensions.
+pub(super) fn widest_level(graph: &Graph) -> usize {
+    let mut visits = vec![0u8; graph.len()];
+    let mut widest = 0;
+    for node in 0..graph.len() {
+        if visits[node] == 0 {
+            let (_, far) = levels(graph, node as u32, &mut visits);
+            widest = widest.max(levels(graph, far, &mut visits).0);
+        }
+    }
+    widest
+}
+
+/// A breadth-first search over the piece of `start`, whose nodes have all been
+/// visited equally often: its widest level and the node it ends at.
+fn levels(graph: &Graph, start: u32, visits: &mut [u8]) -> (usize, u32) {
+    let before = visits[start as usize];
+    let (mut widest, mut last) = (0, start);
+    let (mut level, mut next) = (vec![start], Vec::new());
+    visits[start as usize] += 1;
+    while !level.is_empty() {
+        widest = widest.max(level.len());
+        for &node in &level {
+            last = node;
+            for &target in graph.row(node as usize).0 {
+                if visits[target as usize] == before {
+                    visits[target as usize] += 1;
+                    next.push(target);
+                }
+            }
+        }
+        level.clear();
+        std::mem::swap(&mut level, &mut next);
+    }
+    (widest, last)
 }
 
 /// Where each node stands in `order`; refused unless it lists `0..n` once each.

@@ -75,9 +75,9 @@ pub(super) enum Kernel {
     Floyd(Dense),
 }
 
-/// What a run costs, in nanoseconds on one core of 2020. Only their ratios
-/// matter; they were measured on neighbourhood graphs of 500 to 100 000 points
-/// in 2 to 784 dimensions with 5 to 1000 neighbours.
+/// What a run costs, in nanoseconds of a busy core. Only their ratios matter;
+/// they were fitted to neighbourhood graphs of 500 to 100 000 points of
+/// intrinsic dimension 1 to 10 and of digit images, with 5 to 1000 neighbours.
 mod cost {
     /// Per source and node: Dijkstra, at `degree` edges per node.
     pub fn heap(degree: f64) -> f64 {
@@ -95,14 +95,23 @@ mod cost {
     /// Per addition of the elimination.
     pub const ELIMINATE: f64 = 0.3;
 
-    /// The order is looked for when there are this many sources per edge of a
-    /// node: its cost is then below a fifth of what Dijkstra would take.
-    pub const SOURCES_PER_DEGREE: f64 = 10.0;
+    /// Per edge of a node: finding the elimination order.
+    pub const ORDER: f64 = 300.0;
+
+    /// An order that costs less than this share of the run is always looked for.
+    pub const NEGLIGIBLE: f64 = 0.02;
+
+    /// How much faster the sweep must seem before it is preferred.
+    pub const MARGIN: f64 = 1.5;
 
     /// A batch pays when at least one node in this many is a source. Sources
     /// further apart reach a node at different times, so it is passed on once
     /// for each of them.
     pub const SPARSEST_BATCH: usize = 8;
+
+    /// Edges per node after elimination, of the widest level of a
+    /// breadth-first search: 0.08 to 0.4 on graphs of about ten neighbours.
+    pub const FILL_OF_WIDTH: f64 = 0.3;
 }
 
 impl Plan {
@@ -213,21 +222,31 @@ fn sources_are_dense(graph: &Graph, n_sources: usize) -> bool {
 /// An elimination order with which the sweep beats the other kernels, if there
 /// is one and it fits into memory.
 ///
-/// Floyd and Warshall's recursion is never the best: even on a complete graph
-/// the sweep does the same additions.
+/// Finding the order takes as long as Dijkstra from some dozens of sources, so
+/// with few sources it is looked for only on graphs thin enough to be sure to
+/// use it. Floyd and Warshall's recursion is never the best: even on a complete
+/// graph the sweep does the same additions.
 fn worthwhile_elimination(graph: &Graph, n_sources: usize, ctx: &Ctx) -> Result<Option<Elimination>> {
     let (n, sources) = (graph.len() as f64, n_sources as f64);
     let degree = graph.targets().len() as f64 / n.max(1.0);
-    if sources < cost::SOURCES_PER_DEGREE * degree.max(1.0) {
-        return Ok(None);
-    }
-    let otherwise = sources
-        * n
-        * if sources_are_dense(graph, n_sources) { cost::batch(degree) } else { cost::heap(degree) };
+    let dense = sources_are_dense(graph, n_sources);
+    let otherwise = sources * n * if dense { cost::batch(degree) } else { cost::heap(degree) };
+    let order = n * degree * cost::ORDER;
     // All pairs need half a sweep from each source.
     let per_edge = sources * cost::SWEEP * if n_sources >= graph.len() { 0.5 } else { 1.0 };
-    let Some(found) = Elimination::new(graph, (otherwise / per_edge) as u64, ctx)? else { return Ok(None) };
-    let sweep = found.work * cost::ELIMINATE + found.fill as f64 * per_edge;
+    let pays =
+        |fill: f64, work: f64| cost::MARGIN * (order + work * cost::ELIMINATE + fill * per_edge) < otherwise;
+    if order > cost::NEGLIGIBLE * otherwise {
+        if !pays(0.0, 0.0) {
+            return Ok(None);
+        }
+        let per_node = locality::widest_level(graph) as f64 * cost::FILL_OF_WIDTH;
+        if !pays(n * per_node, n * per_node * per_node) {
+            return Ok(None);
+        }
+    }
+    let most_fill = otherwise / (cost::MARGIN * per_edge);
+    let Some(found) = Elimination::new(graph, most_fill as u64, ctx)? else { return Ok(None) };
     let fits = ctx.reserve(found.bytes(), "the graph after elimination", "").is_ok();
-    Ok((sweep < otherwise && fits).then_some(found))
+    Ok((fits && pays(found.fill as f64, found.work)).then_some(found))
 }
