@@ -138,8 +138,9 @@ pub trait Recipe: Params + Send + Sync {
         Self: Sized,
     {
         let data = data.into();
-        check_data(data)?;
-        let model = ctx.install(|| self.recipe(data, ctx))?;
+        // The checks are parallel as well: all of it runs in the context's own pool,
+        // never in rayon's global one, which does not survive a fork.
+        let model = ctx.install(|| check_data(data).and_then(|()| self.recipe(data, ctx)))?;
         ctx.check()?;
         debug_assert!(model.embedding().is_none_or(|placed| placed.nrows() == data.rows()), "n rows in, n rows out");
         Ok(model)
@@ -184,8 +185,7 @@ impl<M: Model + Serialize> SavedModel for M {
 /// cannot be placed named.
 pub fn transform<'a>(model: &dyn Model, data: impl Into<Data<'a>>, ctx: &Ctx) -> Result<Array2<f64>> {
     let data = data.into();
-    check_data(data)?;
-    let placed = ctx.install(|| model.place(data, ctx))?;
+    let placed = ctx.install(|| check_data(data).and_then(|()| model.place(data, ctx)))?;
     ctx.check()?;
     let lost = placed.outer_iter().position(|row| row.iter().any(|value| !value.is_finite()));
     match lost {
