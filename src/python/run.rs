@@ -72,6 +72,7 @@ fn supervise<T: Send>(job: Job, work: impl FnOnce(&Ctx) -> Result<T> + Send) -> 
         let (finished, done) = channel::<()>();
         let worker = Builder::new().name("planish".into()).spawn_scoped(scope, move || {
             let _dropped_at_the_end = finished;
+            // Whatever the work does in parallel, it does in this call's own threads.
             ctx.install(|| work(ctx))
         });
         let worker = match worker {
