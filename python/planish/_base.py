@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from . import _core, _data
-from ._progress import progress_printer
+from ._progress import ProgressPrinter, progress_printer
 from ._threads import thread_count
 
 if TYPE_CHECKING:
@@ -210,7 +209,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise
 
     @contextmanager
-    def _progress(self, action: str) -> Iterator[_core.Progress | None]:
+    def _progress(self, action: str) -> Iterator[ProgressPrinter | None]:
         printer = progress_printer(self.verbose, f"{type(self).__name__}.{action}")
         yield printer
         if printer is not None:
@@ -261,8 +260,3 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.pairwise = self._precomputed()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def is_sparse(X: Any) -> bool:
-    """Tell a scipy.sparse matrix or array from everything else."""
-    return bool(sparse.issparse(X))

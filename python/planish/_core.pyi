@@ -6,8 +6,21 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-Data = tuple[Any, ...]
-Progress = Callable[[str, int, int], None]
+__all__ = [
+    "Model",
+    "available_memory",
+    "estimate_memory",
+    "exception_table",
+    "fit",
+    "geodesic_distances",
+    "kneighbors",
+    "methods",
+    "restore",
+    "warning_table",
+]
+
+_Data = tuple[Any, ...]
+_Progress = Callable[[str, int, int], None]
 
 def methods() -> dict[str, dict[str, Any]]: ...
 def exception_table() -> dict[str, str]: ...
@@ -15,30 +28,30 @@ def warning_table() -> list[str]: ...
 def fit(
     method: str,
     params: dict[str, Any],
-    data: Data,
+    data: _Data,
     n_jobs: int,
     seed: int,
-    progress: Progress | None,
+    progress: _Progress | None,
     memory_limit: int | None,
 ) -> Model: ...
 def restore(method: str, state: bytes) -> Model: ...
 def kneighbors(
-    data: Data,
-    query: Data | None,
+    data: _Data,
+    query: _Data | None,
     n_neighbors: int | None,
     radius: float | None,
     metric: str,
     p: float,
     algorithm: str,
     n_jobs: int,
-    progress: Progress | None,
+    progress: _Progress | None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
 def geodesic_distances(
-    graph: Data,
+    graph: _Data,
     sources: NDArray[np.int64] | None,
     path_method: str,
     n_jobs: int,
-    progress: Progress | None,
+    progress: _Progress | None,
 ) -> NDArray[np.float64]: ...
 def estimate_memory(
     method: str, params: dict[str, Any], n_samples: int, n_features: int
@@ -53,10 +66,12 @@ class Model:
     def embedding(self) -> NDArray[np.float64] | None: ...
     def attributes(self) -> dict[str, Any]: ...
     def transform(
-        self, data: Data, n_jobs: int, progress: Progress | None
+        self, data: _Data, n_jobs: int, progress: _Progress | None
     ) -> NDArray[np.float64]: ...
     def inverse_transform(
-        self, Y: NDArray[np.float64], n_jobs: int, progress: Progress | None
+        self, coordinates: NDArray[np.float64], n_jobs: int, progress: _Progress | None
     ) -> NDArray[np.float64]: ...
-    def compute(self, what: str, n_jobs: int, progress: Progress | None) -> Any: ...
+    def compute(self, what: str, n_jobs: int, progress: _Progress | None) -> Any: ...
     def __reduce__(self) -> tuple[Callable[[str, bytes], Model], tuple[str, bytes]]: ...
+    def __copy__(self) -> Model: ...
+    def __deepcopy__(self, _memo: Any) -> Model: ...

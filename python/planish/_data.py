@@ -13,9 +13,14 @@ from .exceptions import InputError, MemoryNeedError
 CoreData = tuple[Any, ...]
 
 
+def is_sparse(X: Any) -> bool:
+    """Tell a scipy.sparse matrix or array from everything else."""
+    return bool(sparse.issparse(X))
+
+
 def points(X: Any) -> CoreData:
     """Rows of features, dense or CSR."""
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         return ("points", _dense(X))
     if not X.has_canonical_format:
         X = X.copy()
@@ -68,11 +73,11 @@ def as_dtype(result: Any, dtype: np.dtype[Any]) -> Any:
 
 def require_finite(X: Any) -> None:
     """Name the first NaN or infinity."""
-    values = X.data if sparse.issparse(X) else X
+    values = X.data if is_sparse(X) else X
     bad = np.argwhere(~np.isfinite(values))
     if not len(bad):
         return
-    if sparse.issparse(X):
+    if is_sparse(X):
         entry = int(bad[0, 0])
         row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
         column, value = int(X.indices[entry]), X.data[entry]

@@ -140,7 +140,9 @@ class ForeignNeighbors:
         self._refuse_too_many(X.shape[0])
         _named(lambda: self.search.fit(X), "metric", self.metric.name)
         graph = self._graph(None)
-        pieces = sparse.csgraph.connected_components(graph, directed=False, return_labels=False)
+        pieces: Any = sparse.csgraph.connected_components(
+            graph, directed=False, return_labels=False
+        )
         self.whole_matrix = bridge and pieces > 1
         if self.whole_matrix:
             return _data.distances(self.metric.pairwise(X))

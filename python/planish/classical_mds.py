@@ -181,7 +181,7 @@ class ClassicalMDS(Embedding):
 
 
 def _require_dense(X: Any) -> Any:
-    from ._base import is_sparse
+    from ._data import is_sparse
 
     if is_sparse(X):
         raise InputError(

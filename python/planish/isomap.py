@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _data
-from ._base import Embedding, is_sparse
+from ._base import Embedding
+from ._data import is_sparse
 from ._foreign import ForeignNeighbors, Metric, resolve_metric
 
 
