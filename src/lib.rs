@@ -23,6 +23,7 @@ pub mod neighbors;
 pub mod params;
 pub mod pipeline;
 pub mod spectrum;
+pub mod stages;
 
 #[cfg(feature = "python")]
 mod python;

@@ -16,6 +16,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::methods;
 use crate::neighbors::Neighbors;
 use crate::pipeline::{self, SavedModel};
+use crate::stages;
 use convert::{PyData, attribute, parameters, value};
 use run::{Job, run};
 
@@ -169,7 +170,7 @@ fn kneighbors<'py>(
     let found = run(py, Job::new(n_jobs, progress), |ctx| {
         let n_neighbors = n_neighbors.map(|k| usize::try_from(k).unwrap_or(0));
         let hood = methods::neighborhood::hood(n_neighbors, radius)?;
-        methods::neighborhood::search(data, query, hood, metric, p, algorithm, ctx)
+        stages::search(data, query, hood, metric, p, algorithm, ctx)
     })?;
     Ok(neighbor_arrays(py, &found))
 }
@@ -197,7 +198,7 @@ fn geodesic_distances<'py>(
     let data = graph.view()?;
     let sources: Option<Vec<i64>> = sources.map(|array| array.as_array().to_vec());
     let rows = run(py, Job::new(n_jobs, progress), |ctx| {
-        methods::neighborhood::geodesic_rows(data, sources.as_deref(), path_method, ctx)
+        stages::geodesic_rows(data, sources.as_deref(), path_method, ctx)
     })?;
     Ok(rows.to_pyarray(py))
 }
