@@ -167,5 +167,8 @@ fn memory_is_refused_before_it_is_taken() {
         let need = method.memory_needed(1_000_000, 10);
         assert!(need > 0, "{name}");
         assert!(method.memory_needed(2_000_000, 10) > need, "{name}: more rows need more memory");
+        let ctx = Ctx::new(1, 0).with_memory_limit(1);
+        let refused = method.fit_boxed(Data::from(&sheet(300)), &ctx).err();
+        assert!(matches!(refused, Some(Error::Memory { .. })), "{name}: {refused:?}");
     }
 }
