@@ -76,7 +76,7 @@ fn paths(criterion: &mut Criterion) {
             group.bench_with_input(id, &graph, |bencher, graph| {
                 bencher.iter(|| {
                     let plan = Plan::new(graph, method, graph.len(), None, &ctx).expect("a plan");
-                    black_box(all_pairs(&plan, &ctx).expect("all paths"))
+                    black_box(all_pairs::<f64>(&plan, &ctx).expect("all paths"))
                 });
             });
         }
@@ -92,8 +92,8 @@ fn spectrum(criterion: &mut Criterion) {
     {
         let graph = graph_of(&swiss_roll(n), &ctx);
         let plan = Plan::new(&graph, PathMethod::Auto, n, None, &ctx).expect("a plan");
-        let geodesics = all_pairs(&plan, &ctx).expect("all paths");
-        let kernel = CenteredPacked::new(&geodesics).expect("finite distances");
+        let geodesics = all_pairs::<f64>(&plan, &ctx).expect("all paths");
+        let kernel = CenteredPacked::new(&geodesics);
         let options = Options { solver, ..Options::default() };
         group.bench_function(name, |bencher| {
             bencher.iter(|| black_box(top(&kernel, 2, &options, &ctx).expect("a spectrum")));

@@ -53,7 +53,8 @@ fn tell(spectrum: &Spectrum, kept: &[Option<f64>], noise: f64, ctx: &Ctx) {
             ),
         );
     }
-    if positive + negative < kept.len() {
+    // Where there are negative eigenvalues, the warning above says the same.
+    if negative == 0 && positive < kept.len() {
         ctx.warn(
             WarningKind::RankDeficient,
             format!(

@@ -121,6 +121,8 @@ pub enum WarningKind {
     InputAdjusted,
     /// Some components carry no information (rank below `n_components`).
     RankDeficient,
+    /// Memory is short and a slower way is taken.
+    Slow,
 }
 
 impl WarningKind {
@@ -131,6 +133,7 @@ impl WarningKind {
         WarningKind::Convergence,
         WarningKind::InputAdjusted,
         WarningKind::RankDeficient,
+        WarningKind::Slow,
     ];
 
     /// The Python class name of this kind.
@@ -141,6 +144,7 @@ impl WarningKind {
             WarningKind::Convergence => "ConvergenceWarning",
             WarningKind::InputAdjusted => "InputAdjustedWarning",
             WarningKind::RankDeficient => "RankDeficientWarning",
+            WarningKind::Slow => "SlowWarning",
         }
     }
 }

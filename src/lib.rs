@@ -17,11 +17,13 @@ pub mod extend;
 pub mod graph;
 pub mod input;
 pub mod kernel;
+pub mod landmarks;
 pub mod linalg;
 pub mod methods;
 pub mod neighbors;
 pub mod params;
 pub mod pipeline;
+pub mod quality;
 pub mod spectrum;
 pub mod stages;
 

@@ -54,7 +54,7 @@ fn search_checked(
                     if let Data::Points(points) = query {
                         check::check_points(points)?;
                     }
-                    Locator::Points(Box::new(index)).find(query, hood, scale, ctx)?
+                    Locator::Points(Box::new(index)).find(query, hood, false, scale, ctx)?
                 }
             };
             if !length_scale.is_one() {

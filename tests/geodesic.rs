@@ -3,8 +3,8 @@
 use planish::context::Ctx;
 use planish::error::{Error, Result};
 use planish::graph::Graph;
-use planish::graph::geodesic::{PathMethod, Plan, Sources, all_pairs, for_each_batch, rows};
-use planish::kernel::packed::{LANES, PackedDistances};
+use planish::graph::geodesic::{PathMethod, Plan, Recomputed, Sources, all_pairs, for_each_batch, rows};
+use planish::kernel::packed::{Band, HalfMatrix, LANES, PackedDistances};
 use planish::neighbors::{Link, Neighbors};
 use proptest::prelude::*;
 
@@ -77,7 +77,7 @@ fn check_against_twin(graph: &Graph) {
             assert_eq!(plan.method(), method);
         }
         let found = rows(&plan, &all(n), &ctx).unwrap();
-        let packed = all_pairs(&plan, &ctx).unwrap();
+        let packed = all_pairs::<f64>(&plan, &ctx).unwrap();
         assert_eq!(found.dim(), (n, n));
         for i in 0..n {
             for j in 0..n {
@@ -95,20 +95,20 @@ fn check_against_twin(graph: &Graph) {
 fn check_layout(packed: &PackedDistances) {
     let n = packed.n();
     let dense = packed.to_dense();
-    assert_eq!(packed.panels.len(), n.div_ceil(LANES));
-    for (p, panel) in packed.panels.iter().enumerate() {
+    assert_eq!(packed.panels().len(), n.div_ceil(LANES));
+    for (p, panel) in packed.panels().iter().enumerate() {
         assert_eq!(panel.len(), ((p + 1) * LANES).min(n));
         for (column, lanes) in panel.iter().enumerate() {
             for (lane, &value) in lanes.iter().enumerate() {
-                match packed.order.get(p * LANES + lane) {
-                    Some(&row) => assert_eq!(value, dense[[row as usize, packed.order[column] as usize]]),
+                match packed.order().get(p * LANES + lane) {
+                    Some(&row) => assert_eq!(value, dense[[row as usize, packed.order()[column] as usize]]),
                     None => assert_eq!(value, 0.0),
                 }
             }
         }
     }
-    let stored: usize = packed.panels.iter().map(|panel| panel.len() * LANES * 8).sum();
-    assert_eq!(PackedDistances::bytes(n), (stored + n * 8) as u64);
+    let stored: usize = packed.panels().iter().map(|panel| panel.len() * LANES * 8).sum();
+    assert_eq!(PackedDistances::<f64>::bytes(n), (stored + n * 8) as u64);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn same_bits_for_any_number_of_threads() {
         let run = |threads| -> Result<_> {
             let ctx = Ctx::new(threads, 0);
             let plan = Plan::new(&graph, method, graph.len(), None, &ctx)?;
-            Ok((rows(&plan, &all(graph.len()), &ctx)?, all_pairs(&plan, &ctx)?))
+            Ok((rows(&plan, &all(graph.len()), &ctx)?, all_pairs::<f64>(&plan, &ctx)?))
         };
         let one = run(1).unwrap();
         assert!(one == run(2).unwrap(), "{method:?}");
@@ -242,7 +242,7 @@ fn cancelled_work_stops() {
         let plan = Plan::new(&graph, method, graph.len(), None, &ctx).unwrap();
         ctx.watch().cancel();
         assert_eq!(rows(&plan, &all(graph.len()), &ctx), Err(Error::Cancelled), "{method:?}");
-        assert_eq!(all_pairs(&plan, &ctx), Err(Error::Cancelled), "{method:?}");
+        assert_eq!(all_pairs::<f64>(&plan, &ctx), Err(Error::Cancelled), "{method:?}");
         assert!(Plan::new(&graph, method, 9, None, &ctx).is_err_and(|e| e == Error::Cancelled));
     }
 }
@@ -252,7 +252,7 @@ fn too_much_memory_is_refused_with_a_way_out() {
     let graph = grid(20);
     let ctx = Ctx::new(1, 0).with_memory_limit(100_000);
     let plan = Plan::new(&graph, PathMethod::Batch, graph.len(), None, &ctx).unwrap();
-    let refusal = all_pairs(&plan, &ctx).unwrap_err().to_string();
+    let refusal = all_pairs::<f64>(&plan, &ctx).unwrap_err().to_string();
     assert!(refusal.contains("LandmarkIsomap"), "{refusal}");
     assert!(matches!(rows(&plan, &all(400), &ctx), Err(Error::Memory { .. })));
     assert!(rows(&plan, &all(10), &ctx).is_ok());
@@ -313,18 +313,41 @@ fn long_supernodes_are_split_and_stay_exact() {
 }
 
 #[test]
-fn names_go_both_ways_and_packed_maps() {
+fn names_go_both_ways() {
     for &method in PathMethod::ALL {
         assert_eq!(PathMethod::from_name(method.name()), Some(method));
     }
     assert_eq!(PathMethod::from_name("dijkstra"), None);
-    let ctx = Ctx::new(1, 0);
-    let plan = Plan::new(&grid(5), PathMethod::Auto, 25, None, &ctx).unwrap();
-    let packed = all_pairs(&plan, &ctx).unwrap();
-    let mut squared = packed.clone();
-    squared.map(|d| d * d + 1.0);
-    assert_eq!(squared.get(3, 21), packed.get(3, 21) * packed.get(3, 21) + 1.0);
-    check_layout(&squared);
+}
+
+#[test]
+fn narrow_and_recomputed_distances_are_the_stored_ones() {
+    let graph = grid(9);
+    for method in [PathMethod::Heap, PathMethod::Batch, PathMethod::Sweep, PathMethod::FloydWarshall] {
+        let ctx = Ctx::new(2, 0);
+        let plan = Plan::new(&graph, method, graph.len(), None, &ctx).unwrap();
+        let wide = all_pairs::<f64>(&plan, &ctx).unwrap();
+        let narrow = all_pairs::<f32>(&plan, &ctx).unwrap();
+        for i in 0..graph.len() {
+            for j in 0..graph.len() {
+                assert_eq!(narrow.get(i, j), f64::from(wide.get(i, j) as f32), "{method:?} ({i}, {j})");
+            }
+        }
+        let recomputed = Recomputed(&plan);
+        let count = recomputed.panel_count();
+        let mut read = 0;
+        recomputed
+            .visit(0..count, &ctx, &mut |first, band| {
+                let Band::Wide(panels) = band else { panic!("recomputed distances are wide") };
+                for (p, panel) in panels.iter().enumerate() {
+                    assert_eq!(panel, &wide.panels()[first + p], "{method:?} panel {}", first + p);
+                    read += 1;
+                }
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(read, count);
+    }
 }
 
 fn random_graph() -> impl Strategy<Value = Graph> {

@@ -18,22 +18,31 @@ if TYPE_CHECKING:
 
     __version__: str
     from .classical_mds import ClassicalMDS
+    from .diagnostics import ResidualVariance, residual_variance
     from .functions import estimate_memory, geodesic_distances, kneighbors, neighbors_graph
     from .isomap import Isomap
+    from .kernel_isomap import KernelIsomap
     from .kernel_mds import KernelMDS
+    from .landmark_isomap import LandmarkIsomap
+    from .landmark_mds import LandmarkMDS
     from .pca import PCA
 
 __all__ = [
     "PCA",
     "ClassicalMDS",
     "Isomap",
+    "KernelIsomap",
     "KernelMDS",
+    "LandmarkIsomap",
+    "LandmarkMDS",
+    "ResidualVariance",
     "__version__",
     "estimate_memory",
     "exceptions",
     "geodesic_distances",
     "kneighbors",
     "neighbors_graph",
+    "residual_variance",
 ]
 
 # Where each public name lives.
@@ -41,12 +50,17 @@ _HOME = {
     "PCA": "pca",
     "ClassicalMDS": "classical_mds",
     "Isomap": "isomap",
+    "KernelIsomap": "kernel_isomap",
     "KernelMDS": "kernel_mds",
+    "LandmarkIsomap": "landmark_isomap",
+    "LandmarkMDS": "landmark_mds",
+    "ResidualVariance": "diagnostics",
     "estimate_memory": "functions",
     "exceptions": "",
     "geodesic_distances": "functions",
     "kneighbors": "functions",
     "neighbors_graph": "functions",
+    "residual_variance": "diagnostics",
 }
 
 

@@ -14,7 +14,48 @@ from ._foreign import Metric, resolve_metric
 from .exceptions import InputError
 
 
-class ClassicalMDS(Embedding):
+class MetricEmbedding(Embedding):
+    """An embedding made from distances under any metric, or given ones."""
+
+    _python_params: ClassVar[frozenset[str]] = Embedding._python_params | {"metric_params"}
+    _core_only_params: ClassVar[frozenset[str]] = frozenset({"p"})
+
+    metric: str | Callable[..., float]
+    metric_params: dict[str, Any] | None
+
+    def _precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def _takes_sparse(self) -> bool:
+        return not self._precomputed()
+
+    def _only_positive(self) -> bool:
+        return self._precomputed()
+
+    def _metric(self) -> Metric:
+        return resolve_metric(self.metric, 2, self.metric_params)
+
+    def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
+        metric = self._metric()
+        if self._precomputed():
+            return _data.distances(_require_dense(X)), {}
+        if metric.native:
+            return _data.points(X), {"metric": metric.name, "p": metric.p}
+        metric.check_values(X)
+        self._foreign = X
+        return _data.distances(metric.pairwise(X)), {"metric": "precomputed"}
+
+    def _new_data(self, X: Any) -> _data.CoreData:
+        if self._precomputed():
+            return _data.distances(_require_dense(X))
+        metric = self._metric()
+        if metric.native:
+            return _data.points(X)
+        metric.check_values(X)
+        return _data.distances(metric.pairwise(X, self._foreign))
+
+
+class ClassicalMDS(MetricEmbedding):
     """Classical multidimensional scaling, also called principal coordinates analysis.
 
     Finds the coordinates whose inner products are closest to the doubly centred
@@ -105,8 +146,6 @@ class ClassicalMDS(Embedding):
     """
 
     _method: ClassVar[str] = "ClassicalMDS"
-    _python_params: ClassVar[frozenset[str]] = Embedding._python_params | {"metric_params"}
-    _core_only_params: ClassVar[frozenset[str]] = frozenset({"p"})
     _on_demand: ClassVar[Mapping[str, str]] = {
         "dissimilarity_matrix_": "_compute_dissimilarity_matrix"
     }
@@ -138,42 +177,11 @@ class ClassicalMDS(Embedding):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
-    def _takes_sparse(self) -> bool:
-        return not self._precomputed()
-
-    def _only_positive(self) -> bool:
-        return self._precomputed()
-
-    def _metric(self) -> Metric:
-        return resolve_metric(self.metric, 2, self.metric_params)
-
     def _core_params(self) -> dict[str, Any]:
         params = super()._core_params()
         if isinstance(params["origin"], (list, tuple, np.ndarray)):
             params["origin"] = np.ascontiguousarray(params["origin"], dtype=np.float64)
         return params
-
-    def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
-        metric = self._metric()
-        if self._precomputed():
-            return _data.distances(_require_dense(X)), {}
-        if metric.native:
-            return _data.points(X), {"metric": metric.name, "p": metric.p}
-        metric.check_values(X)
-        self._foreign = X
-        return _data.distances(metric.pairwise(X)), {"metric": "precomputed"}
-
-    def _new_data(self, X: Any) -> _data.CoreData:
-        if self._precomputed():
-            return _data.distances(_require_dense(X))
-        metric = self._metric()
-        if metric.native:
-            return _data.points(X)
-        metric.check_values(X)
-        return _data.distances(metric.pairwise(X, self._foreign))
 
     def _compute_dissimilarity_matrix(self) -> Any:
         X = self._training_input("dissimilarity_matrix_")

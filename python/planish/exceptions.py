@@ -28,6 +28,7 @@ __all__ = [
     "PlanishError",
     "PlanishWarning",
     "RankDeficientWarning",
+    "SlowWarning",
     "UnsupportedError",
 ]
 
@@ -116,3 +117,7 @@ class InputAdjustedWarning(PlanishWarning):
 
 class RankDeficientWarning(PlanishWarning):
     """Some components carry no information: the data has a lower rank."""
+
+
+class SlowWarning(PlanishWarning):
+    """Memory is short and a slower way is taken."""

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from . import _data
-from ._base import Embedding
-from ._data import is_sparse
-from ._foreign import ForeignNeighbors, Metric, resolve_metric
+from ._geodesic import ScaledGeodesics
 
 
-class Isomap(Embedding):
+class Isomap(ScaledGeodesics):
     """Isometric mapping: classical scaling of distances along the manifold.
 
     Each row is joined to its neighbours, shortest paths through that graph
     stand for distances along the manifold, and classical MDS finds coordinates
     with those distances. The parameters are those of
-    :class:`sklearn.manifold.Isomap`, followed by two of our own.
+    :class:`sklearn.manifold.Isomap`, followed by a few of our own.
 
     Parameters
     ----------
@@ -64,6 +58,20 @@ class Isomap(Embedding):
         to add and is refused), "largest" embeds the largest component and
         gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
+    conformal : bool, default=False
+        Divide each edge by the spacing of its ends, the square root of the
+        product of their mean distances to their neighbours, so that regions
+        sampled densely and thinly count alike. Coordinates then have no unit.
+    isolated : {"error", "nearest"}, default="error"
+        What `transform` does with a row that has no training row within
+        `radius`: refuse it by its number, or hang it onto its nearest training
+        row, however far. With `n_neighbors` every row has neighbours.
+    storage : {"auto", "float64", "float32", "recompute"}, default="auto"
+        How the geodesic distances are held: n²/2 numbers of 8 or 4 bytes, or
+        not at all, every pass of the eigensolver finding them anew: exact, in
+        little memory, a few times slower. "auto" is "float64" if that fits into
+        memory, else "recompute" with a warning, and for more than 400 000 rows,
+        where that takes hours, a MemoryError.
     verbose : int, default=0
         1 writes progress to stderr about once a second, 2 all of it.
 
@@ -87,6 +95,11 @@ class Isomap(Embedding):
         Pairs of rows that were joined to connect the graph.
     path_method_ : str
         The way shortest paths were found.
+    storage_ : str
+        How the geodesic distances were held.
+    storage_error_ : float
+        Largest relative rounding error of a distance that this brought: 0 for
+        "float64" and "recompute", 6e-8 for "float32".
     dist_matrix_ : ndarray of shape (n_samples, n_samples)
         Geodesic distances, computed when first asked for; not pickled.
     nbrs_ : sklearn.neighbors.NearestNeighbors
@@ -105,10 +118,17 @@ class Isomap(Embedding):
         A wanted component has a negative eigenvalue; its column is zero.
     RankDeficientWarning
         Fewer than `n_components` dimensions carry information.
+    ShortcutWarning
+        A few edges carry a suspicious share of all shortest paths.
+    SlowWarning
+        The distances do not fit into memory and are recomputed.
 
     See Also
     --------
+    LandmarkIsomap : The same for very many rows.
+    KernelIsomap : The same with a kernel without negative eigenvalues.
     ClassicalMDS : The last step on its own.
+    planish.residual_variance : How many components are worth having.
     planish.kneighbors, planish.neighbors_graph : The first step on its own.
     planish.geodesic_distances : The second step on its own.
 
@@ -121,7 +141,9 @@ class Isomap(Embedding):
     ----------
     .. [1] J. B. Tenenbaum, V. de Silva, J. C. Langford, "A global geometric
        framework for nonlinear dimensionality reduction", Science 290 (2000).
-    .. [2] Y. Bengio et al., "Out-of-sample extensions for LLE, Isomap, MDS,
+    .. [2] V. de Silva, J. B. Tenenbaum, "Global versus local methods in nonlinear
+       dimensionality reduction", NIPS 15 (2003).
+    .. [3] Y. Bengio et al., "Out-of-sample extensions for LLE, Isomap, MDS,
        Eigenmaps, and spectral clustering", NIPS 16 (2004).
 
     Examples
@@ -136,23 +158,6 @@ class Isomap(Embedding):
     """
 
     _method: ClassVar[str] = "Isomap"
-    _python_params: ClassVar[frozenset[str]] = Embedding._python_params | {"metric_params"}
-    _on_demand: ClassVar[Mapping[str, str]] = {
-        "dist_matrix_": "_compute_dist_matrix",
-        "nbrs_": "_compute_nbrs",
-    }
-
-    eigenvalues_: NDArray[np.float64]
-    eigenvectors_: NDArray[np.float64]
-    n_iter_: int
-    graph_: Any
-    component_labels_: NDArray[np.int64]
-    n_connected_components_: int
-    bridges_: NDArray[np.int64]
-    path_method_: str
-    dist_matrix_: NDArray[np.float64]
-    nbrs_: Any
-    _foreign: ForeignNeighbors
 
     def __init__(
         self,
@@ -170,6 +175,9 @@ class Isomap(Embedding):
         p: float = 2,
         metric_params: dict[str, Any] | None = None,
         disconnected: str = "bridge",
+        conformal: bool = False,
+        isolated: str = "error",
+        storage: str = "auto",
         verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -185,66 +193,7 @@ class Isomap(Embedding):
         self.p = p
         self.metric_params = metric_params
         self.disconnected = disconnected
+        self.conformal = conformal
+        self.isolated = isolated
+        self.storage = storage
         self.verbose = verbose
-
-    def reconstruction_error(self) -> float:
-        """Compute how much of the geodesic kernel the embedding misses.
-
-        Returns
-        -------
-        error : float
-            ``||K - K_fit||_F / n_samples``, with K the centred kernel of the
-            geodesic distances and K_fit that of the embedding.
-        """
-        return float(self._compute("reconstruction_error"))
-
-    def _precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
-    def _only_positive(self) -> bool:
-        return self._precomputed()
-
-    def _metric(self) -> Metric:
-        return resolve_metric(self.metric, self.p, self.metric_params)
-
-    def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
-        metric = self._metric()
-        if self._precomputed():
-            return _given(X), {}
-        if metric.native:
-            return _data.points(X), {"metric": metric.name, "p": metric.p}
-        self._foreign = ForeignNeighbors(
-            metric, self.n_neighbors, self.radius, self.neighbors_algorithm
-        )
-        data = self._foreign.training(X, bridge=self.disconnected == "bridge")
-        return data, {"metric": "precomputed", "p": 2}
-
-    def _new_data(self, X: Any) -> _data.CoreData:
-        if self._precomputed():
-            return _given(X)
-        if self._metric().native:
-            return _data.points(X)
-        return self._foreign.query(X)
-
-    def _compute_dist_matrix(self) -> Any:
-        return self._compute("dist_matrix")
-
-    def _compute_nbrs(self) -> Any:
-        from sklearn.neighbors import NearestNeighbors
-
-        if "_foreign" in vars(self):
-            return self._foreign.search
-        search = NearestNeighbors(
-            n_neighbors=self.n_neighbors,
-            radius=self.radius,
-            algorithm=self.neighbors_algorithm,
-            metric=self.metric,
-            p=self.p,
-            metric_params=self.metric_params,
-            n_jobs=self.n_jobs,
-        )
-        return search.fit(self._training_input("nbrs_"))
-
-
-def _given(X: Any) -> _data.CoreData:
-    return _data.graph(X) if is_sparse(X) else _data.distances(X)

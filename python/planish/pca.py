@@ -7,15 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _data
 from ._base import Embedding
+from ._random import check_seed, seed_of
 from ._threads import thread_count
 from .exceptions import ParameterError, UnsupportedError
-
-_SEED_RANGE = 2**31 - 1
 
 
 class PCA(Embedding):
@@ -284,11 +282,7 @@ class PCA(Embedding):
         return variances, 0.0 if complete else rest
 
     def _seed(self) -> int:
-        if self.random_state is None:
-            return 0
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state) % 2**64
-        return int(check_random_state(self.random_state).randint(_SEED_RANGE))
+        return seed_of(self.random_state)
 
     def _remember(self, model: Any, X: Any) -> None:
         super()._remember(model, X)
@@ -315,14 +309,7 @@ class PCA(Embedding):
             "'auto', 'QR', 'LU' or 'none'",
             self.power_iteration_normalizer,
         )
-        _require(
-            self.random_state is None
-            or _at_least(self.random_state, 0)
-            or isinstance(self.random_state, np.random.RandomState),
-            "random_state",
-            "None, an int of at least 0 or a RandomState",
-            self.random_state,
-        )
+        check_seed(self.random_state)
 
 
 def _at_least(value: object, least: int) -> bool:

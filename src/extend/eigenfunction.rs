@@ -117,39 +117,60 @@ impl Eigenfunction {
     }
 
     /// Coordinates of up to [`LANES`] new rows at once, from geodesic distances
-    /// to node after node: the kernel is −½ d². `distances` and `node_of` are
-    /// by position. Lane by lane the arithmetic is the same whatever the other
-    /// lanes hold.
-    pub fn project_lanes(&self, distances: &[[f64; LANES]], node_of: &[u32]) -> Vec<[f64; LANES]> {
+    /// to node after node: the kernel is −½(d² + linear·d). `distances` and
+    /// `node_of` are by position; the origin must be the mean. Lane by lane the
+    /// arithmetic is the same whatever the other lanes hold.
+    pub fn project_lanes(
+        &self,
+        distances: &[[f64; LANES]],
+        node_of: &[u32],
+        linear: f64,
+    ) -> Vec<[f64; LANES]> {
         let mut coordinates = vec![[0.0; LANES]; self.components()];
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || self.project_lanes_into(distances, node_of, &mut coordinates),
-        );
+        pulp::Arch::new().dispatch(ProjectLanes {
+            formula: self,
+            distances,
+            node_of,
+            linear,
+            out: &mut coordinates,
+        });
         coordinates
     }
+}
+
+/// See [`Eigenfunction::project_lanes`].
+struct ProjectLanes<'a> {
+    formula: &'a Eigenfunction,
+    distances: &'a [[f64; LANES]],
+    node_of: &'a [u32],
+    linear: f64,
+    out: &'a mut [[f64; LANES]],
+}
+
+impl pulp::WithSimd for ProjectLanes<'_> {
+    type Output = ();
 
     #[inline(always)]
-    fn project_lanes_into(&self, distances: &[[f64; LANES]], node_of: &[u32], out: &mut [[f64; LANES]]) {
-        let mut shift = [0.0; LANES];
-        let uniform = 1.0 / distances.len() as f64;
-        for (lanes, &node) in distances.iter().zip(node_of) {
-            let weight = self.origin.as_ref().map_or(uniform, |origin| origin[node as usize]);
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let ProjectLanes { formula, distances, node_of, linear, out } = self;
+        let mut sums = [0.0; LANES];
+        for lanes in distances {
             for lane in 0..LANES {
-                shift[lane] += 0.5 * weight * (lanes[lane] * lanes[lane]);
+                sums[lane] += lanes[lane] * (lanes[lane] + linear);
             }
         }
-        for lane in &mut shift {
-            *lane += self.grand_mean;
+        let mut shift = [0.0; LANES];
+        for lane in 0..LANES {
+            shift[lane] = formula.grand_mean + 0.5 * sums[lane] / distances.len() as f64;
         }
         for (lanes, &node) in distances.iter().zip(node_of) {
-            let mean = self.means[node as usize];
+            let mean = formula.means[node as usize];
             let mut centred = [0.0; LANES];
             for lane in 0..LANES {
-                centred[lane] = shift[lane] - mean - 0.5 * (lanes[lane] * lanes[lane]);
+                centred[lane] = shift[lane] - mean - 0.5 * (lanes[lane] * (lanes[lane] + linear));
             }
-            for (sums, weights) in out.iter_mut().zip(self.weights.outer_iter()) {
-                let weight = weights[node as usize];
+            for (component, sums) in out.iter_mut().enumerate() {
+                let weight = formula.weights[[component, node as usize]];
                 for lane in 0..LANES {
                     sums[lane] += weight * centred[lane];
                 }

@@ -120,6 +120,21 @@ impl Graph {
         Ok(part.sorted().into_graph())
     }
 
+    /// The same edges with other lengths: `length(i, j, weight)`, which must be
+    /// symmetric in i and j, finite and not negative.
+    pub fn reweighted(&self, length: impl Fn(usize, usize, f64) -> f64) -> Result<Graph> {
+        let mut weights = Vec::with_capacity(self.weights.len());
+        for i in 0..self.len() {
+            let (targets, old) = self.row(i);
+            for (&j, &weight) in targets.iter().zip(old) {
+                let new = length(i.min(j as usize), i.max(j as usize), weight);
+                assemble::check_weight(i, j as usize, new)?;
+                weights.push(new);
+            }
+        }
+        Ok(Graph { offsets: self.offsets.clone(), targets: self.targets.clone(), weights })
+    }
+
     /// This graph with `links` added as edges (the smaller weight where there
     /// is one already). Links outside the graph or with a weight that is
     /// negative or not finite are refused.

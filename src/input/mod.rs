@@ -7,7 +7,7 @@
 pub mod check;
 pub mod scale;
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 pub use check::{check_finite, check_points};
@@ -81,6 +81,26 @@ impl PointsRef<'_> {
         match self {
             PointsRef::Dense(matrix) => matrix.ncols(),
             PointsRef::Sparse(matrix) => matrix.cols,
+        }
+    }
+
+    /// A copy of some of the points, in the order they are named.
+    pub fn select(&self, rows: &[u32]) -> Points {
+        match self {
+            PointsRef::Dense(matrix) => {
+                let rows: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
+                Points::Dense(matrix.select(Axis(0), &rows))
+            }
+            PointsRef::Sparse(matrix) => {
+                let mut part = Csr { cols: matrix.cols, offsets: vec![0], indices: vec![], values: vec![] };
+                for &row in rows {
+                    let (columns, values) = matrix.row(row as usize);
+                    part.indices.extend_from_slice(columns);
+                    part.values.extend_from_slice(values);
+                    part.offsets.push(part.indices.len());
+                }
+                Points::Sparse(part)
+            }
         }
     }
 

@@ -137,7 +137,7 @@ impl<'a> CenteredSquares<'a> {
     pub fn means(&self, ctx: &Ctx) -> Result<SquareMeans> {
         let weights = weight_column(&self.centering);
         let product = times::<Squared>(self.distances.view(), &weights, ctx)?;
-        Ok(SquareMeans::new(first_column(&product), &self.centering))
+        Ok(SquareMeans::new(product.column(0), &self.centering))
     }
 }
 
@@ -159,21 +159,15 @@ impl<'a> CenteredKernel<'a> {
     pub fn means(&self, ctx: &Ctx) -> Result<SquareMeans> {
         let weights = weight_column(&self.centering);
         let product = times::<Plain>(self.kernel.view(), &weights, ctx)?;
-        Ok(SquareMeans::new(first_column(&product), &self.centering))
+        Ok(SquareMeans::new(product.column(0), &self.centering))
     }
 }
 
 /// The weights as a one-column block.
 fn weight_column(centering: &Centering) -> Groups {
     let mut column = Groups::zeros(centering.weights.len(), 1);
-    for (width, data) in &mut column.groups {
-        data.iter_mut().step_by(*width).zip(&centering.weights).for_each(|(slot, weight)| *slot = *weight);
-    }
+    column.set_column(0, |i| centering.weights[i]);
     column
-}
-
-pub(super) fn first_column(block: &Groups) -> Vec<f64> {
-    block.groups.first().map_or_else(Vec::new, |(width, data)| data.iter().step_by(*width).copied().collect())
 }
 
 impl SymmetricOperator for CenteredSquares<'_> {

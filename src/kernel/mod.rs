@@ -2,11 +2,13 @@
 //!
 //! - [`center`]: doubly centred squared distances and kernels, never formed;
 //! - [`packed_center`]: the same over the packed half of a distance matrix;
+//! - [`constant`]: the constant that makes distances Euclidean;
 //! - [`points`]: the covariance and the Gram matrix of centred points;
 //! - [`covariance`]: principal axes;
 //! - [`functions`]: kernel functions between two sets of points.
 
 pub mod center;
+pub mod constant;
 pub mod covariance;
 pub mod functions;
 pub mod packed;
@@ -14,6 +16,7 @@ pub mod packed_center;
 pub mod points;
 
 pub use center::{CenteredKernel, CenteredSquares, Centering, SquareMeans};
+pub use constant::smallest_constant;
 pub use covariance::{Pca, PcaRoute, pca, pca_about};
 pub use functions::{Kernel, kernel_matrix};
 pub use packed_center::CenteredPacked;

@@ -1,48 +1,131 @@
 //! A symmetric matrix of distances in half the memory, laid out the way the
 //! shortest-path kernels produce it and the spectrum reads it.
 //!
-//! Owns: the layout and its indexing. Place: from `graph::geodesic` (or a dense
-//! matrix) to the operators of `spectrum`. Cost: about n²/2 numbers; an entry
-//! is found in O(1).
+//! Owns: the layout and its indexing, and [`HalfMatrix`], the way to read such
+//! a matrix panel by panel whether it is stored or computed anew at every
+//! reading. Place: from `graph::geodesic` to the operators of `spectrum`. Cost:
+//! about n²/2 numbers; an entry is found in O(1).
+
+use std::ops::Range;
 
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use crate::context::Ctx;
+use crate::error::Result;
+
 /// Sources handled together by the shortest-path kernels: one SIMD lane each.
 pub const LANES: usize = 16;
 
-/// A symmetric n × n matrix of distances, rows and columns in a locality order.
+/// Panels that are handed out together: they pass over a tile of columns as one.
+const BAND: usize = 8;
+
+/// A number a distance may be stored as.
+pub trait Stored: Copy + Send + Sync + 'static {
+    /// The number to calculate with.
+    fn wide(self) -> f64;
+    /// What is stored of a panel; the panel itself may be taken.
+    fn keep(panel: &mut Panel<f64>) -> Panel<Self>;
+    /// Panels of this type.
+    fn band(panels: &[Panel<Self>]) -> Band<'_>;
+}
+
+impl Stored for f64 {
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+    fn keep(panel: &mut Panel<f64>) -> Panel<f64> {
+        let mut kept = std::mem::take(panel);
+        kept.shrink_to_fit();
+        kept
+    }
+    fn band(panels: &[Panel<f64>]) -> Band<'_> {
+        Band::Wide(panels)
+    }
+}
+
+impl Stored for f32 {
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+    fn keep(panel: &mut Panel<f64>) -> Panel<f32> {
+        panel.iter().map(|lanes| lanes.map(|distance| distance as f32)).collect()
+    }
+    fn band(panels: &[Panel<f32>]) -> Band<'_> {
+        Band::Narrow(panels)
+    }
+}
+
+/// [`LANES`] rows of the matrix, column by column.
+pub type Panel<T> = Vec<[T; LANES]>;
+
+/// Consecutive panels, in whichever precision they are.
+#[derive(Debug, Clone, Copy)]
+pub enum Band<'a> {
+    /// Double precision.
+    Wide(&'a [Panel<f64>]),
+    /// Single precision.
+    Narrow(&'a [Panel<f32>]),
+}
+
+/// A symmetric matrix of distances that can be read panel by panel.
 ///
-/// Panel `p` holds rows `p * LANES .. (p + 1) * LANES` (positions in `order`)
-/// against columns `0 .. min((p + 1) * LANES, n)`, column by column:
-/// `panels[p][column][lane]`. Only the lower block triangle is stored; the
-/// diagonal blocks are full and symmetric. Lanes past the last row repeat zeros.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PackedDistances {
+/// Panel `p` has rows `p * LANES .. (p + 1) * LANES` (positions in `order`)
+/// against columns `0 .. min((p + 1) * LANES, n)`: the lower block triangle,
+/// its diagonal blocks full and symmetric. Lanes past the last row are zeros.
+pub trait HalfMatrix: Sync {
     /// Position → row of the caller.
-    pub order: Vec<u32>,
-    /// The panels, `n.div_ceil(LANES)` of them.
-    pub panels: Vec<Vec<[f64; LANES]>>,
+    fn order(&self) -> &[u32];
+
+    /// Hand the panels of a range to `use_band`, in order, a few at a time; the
+    /// first argument is the number of the first panel of the band.
+    fn visit(
+        &self,
+        panels: Range<usize>,
+        ctx: &Ctx,
+        use_band: &mut dyn FnMut(usize, Band<'_>) -> Result<()>,
+    ) -> Result<()>;
+
+    /// Number of rows.
+    fn n(&self) -> usize {
+        self.order().len()
+    }
+
+    /// Number of panels.
+    fn panel_count(&self) -> usize {
+        self.n().div_ceil(LANES)
+    }
+}
+
+/// A symmetric n × n matrix of distances, rows and columns in a locality order,
+/// stored: see [`HalfMatrix`] for the layout, `panels[p][column][lane]`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PackedDistances<T = f64> {
+    order: Vec<u32>,
+    panels: Vec<Panel<T>>,
     /// Row of the caller → position.
     positions: Vec<u32>,
 }
 
-impl PackedDistances {
+impl<T: Stored> PackedDistances<T> {
     /// The matrix of these panels; `order` must be a permutation of `0..n`.
     ///
     /// # Panics
-    /// If `order` names a row that is not in `0..n`.
-    pub fn new(order: Vec<u32>, panels: Vec<Vec<[f64; LANES]>>) -> Self {
-        let mut positions = vec![0; order.len()];
+    /// If `order` names a row that is not in `0..n`, or the panels are not those
+    /// of an n × n half matrix.
+    pub fn new(order: Vec<u32>, panels: Vec<Panel<T>>) -> Self {
+        let n = order.len();
+        assert_eq!(panels.len(), n.div_ceil(LANES), "panels of an n × n half matrix");
+        for (p, panel) in panels.iter().enumerate() {
+            assert_eq!(panel.len(), n.min((p + 1) * LANES), "columns of panel {p}");
+        }
+        let mut positions = vec![0; n];
         for (position, &row) in order.iter().enumerate() {
             positions[row as usize] = position as u32;
         }
         PackedDistances { order, panels, positions }
-    }
-
-    /// Number of rows.
-    pub fn n(&self) -> usize {
-        self.order.len()
     }
 
     /// Row of the caller → position.
@@ -50,19 +133,24 @@ impl PackedDistances {
         &self.positions
     }
 
+    /// The panels.
+    pub fn panels(&self) -> &[Panel<T>] {
+        &self.panels
+    }
+
     /// The entry at rows `i` and `j` of the caller.
     ///
     /// # Panics
-    /// If a row is not below [`PackedDistances::n`], as indexing a slice does.
+    /// If a row is not below the number of rows, as indexing a slice does.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         let (a, b) = (self.positions[i] as usize, self.positions[j] as usize);
         let (row, column) = (a.max(b), a.min(b));
-        self.panels[row / LANES][column][row % LANES]
+        self.panels[row / LANES][column][row % LANES].wide()
     }
 
     /// The full matrix in the caller's order: twice the memory.
     pub fn to_dense(&self) -> Array2<f64> {
-        let n = self.n();
+        let n = self.order.len();
         let mut dense = Array2::zeros((n, n));
         if n == 0 {
             return dense;
@@ -76,23 +164,33 @@ impl PackedDistances {
         dense
     }
 
-    /// Replace every distance `d` by `change(d)`, in parallel on the current pool.
-    pub fn map(&mut self, change: impl Fn(f64) -> f64 + Sync) {
-        let n = self.n();
-        self.panels.par_iter_mut().enumerate().for_each(|(p, panel)| {
-            let lanes_used = LANES.min(n - p * LANES);
-            for lanes in panel {
-                lanes[..lanes_used].iter_mut().for_each(|distance| *distance = change(*distance));
-            }
-        });
-    }
-
     /// Bytes the matrix takes for `n` rows.
     pub fn bytes(n: usize) -> u64 {
         let (n, lanes) = (n as u64, LANES as u64);
         let columns_all = |panels: u64| lanes.saturating_mul(panels.saturating_mul(panels + 1) / 2);
         let columns = columns_all(n / lanes) + if n.is_multiple_of(lanes) { 0 } else { n };
-        let entry = (LANES * size_of::<f64>()) as u64;
+        let entry = (LANES * size_of::<T>()) as u64;
         columns.saturating_mul(entry).saturating_add(n * 2 * size_of::<u32>() as u64)
+    }
+}
+
+impl<T: Stored> HalfMatrix for PackedDistances<T> {
+    fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    fn visit(
+        &self,
+        panels: Range<usize>,
+        ctx: &Ctx,
+        use_band: &mut dyn FnMut(usize, Band<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut first = panels.start;
+        for band in self.panels[panels].chunks(BAND) {
+            ctx.check()?;
+            use_band(first, T::band(band))?;
+            first += band.len();
+        }
+        Ok(())
     }
 }

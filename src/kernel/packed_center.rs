@@ -1,4 +1,5 @@
-//! −½·H(a)·(D∘D)·H(a)ᵀ over the packed half of a distance matrix.
+//! −½·H(a)·(D∘D)·H(a)ᵀ over the half of a distance matrix, stored or computed
+//! anew at every reading.
 //!
 //! Place: after the shortest paths, before `spectrum`. Each panel is read once
 //! per product and serves both triangles: its rows against x, and its columns
@@ -6,14 +7,19 @@
 //! ranges of about equal area; each range adds into an accumulator of its own
 //! and the accumulators are summed in order. Cost of one product with b vectors:
 //! one read of n²/2 entries and 2·n²·b flops.
+//!
+//! With an additive constant c the distances between different points are D + c
+//! (Cailliez 1983; the survey's (33)): −½·H·(D+c)²·H off the diagonal is
+//! −½·H·(D² + 2cD)·H + ½c²·H, so the constant costs nothing more.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rayon::prelude::*;
 
-use super::center::{Centering, SquareMeans, first_column};
-use super::packed::{LANES, PackedDistances};
+use super::center::{Centering, SquareMeans};
+use super::packed::{Band, HalfMatrix, LANES, Panel, Stored};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::linalg::tile::{Groups, Product, lanes_by_block, rows_by_block};
@@ -21,32 +27,25 @@ use crate::spectrum::SymmetricOperator;
 
 /// Most ranges of panels, each with an accumulator of its own.
 const RANGES: usize = 32;
-/// Panels that pass over a tile of columns together.
-const BAND: usize = 8;
+/// Fewest panels worth an accumulator.
+const FEWEST: usize = 8;
 /// Columns per tile.
 const TILE: usize = 64;
 
-type Panel = Vec<[f64; LANES]>;
-
-/// The centred operator over [`PackedDistances`]. Vectors are in the caller's
-/// row order; the locality order of the panels stays inside.
-#[derive(Debug, Clone)]
+/// The centred operator over a [`HalfMatrix`]. Vectors are in the caller's row
+/// order; the locality order of the panels stays inside.
 pub struct CenteredPacked<'a> {
-    distances: &'a PackedDistances,
+    distances: &'a dyn HalfMatrix,
     centering: Centering,
+    constant: f64,
+    means: OnceLock<SquareMeans>,
 }
 
 impl<'a> CenteredPacked<'a> {
     /// Centred at the mean.
-    pub fn new(distances: &'a PackedDistances) -> Result<Self> {
-        let n = distances.order.len();
-        let shape_holds = distances.panels.len() == n.div_ceil(LANES)
-            && distances.panels.iter().enumerate().all(|(p, panel)| panel.len() == n.min((p + 1) * LANES))
-            && distances.order.iter().all(|&row| (row as usize) < n);
-        if !shape_holds {
-            return Err(Error::input("the packed distances are not an n × n half matrix"));
-        }
-        Ok(CenteredPacked { distances, centering: Centering::mean(n) })
+    pub fn new(distances: &'a dyn HalfMatrix) -> Self {
+        let centering = Centering::mean(distances.n());
+        CenteredPacked { distances, centering, constant: 0.0, means: OnceLock::new() }
     }
 
     /// The same distances centred elsewhere; weights in the caller's row order.
@@ -56,83 +55,151 @@ impl<'a> CenteredPacked<'a> {
             return Err(Error::param("weights", format!("{count} weights for {n} points")));
         }
         self.centering = centering;
+        self.means = OnceLock::new();
         Ok(self)
     }
 
-    /// Weighted row means of the squared distances (caller's row order) and
-    /// their mean.
-    pub fn means(&self, ctx: &Ctx) -> Result<SquareMeans> {
-        let mut column = Groups::zeros(self.padded(), 1);
-        for (width, data) in &mut column.groups {
-            for (i, slot) in data.iter_mut().step_by(*width).enumerate() {
-                *slot = self.row(i).map_or(0.0, |row| self.centering.as_slice()[row]);
+    /// The same with `constant` added to every distance between two points.
+    pub fn with_constant(mut self, constant: f64) -> Self {
+        self.constant = constant;
+        self.means = OnceLock::new();
+        self
+    }
+
+    /// Weighted row means of D² + 2cD (caller's row order) and their mean. Known
+    /// after the first product; else a product of their own.
+    pub fn means(&self, ctx: &Ctx) -> Result<&SquareMeans> {
+        if self.means.get().is_none() {
+            let mut nothing = Array2::zeros((self.dim(), 0));
+            self.product(Array2::zeros((self.dim(), 0)).view(), nothing.view_mut(), ctx)?;
+        }
+        Ok(self.means.get_or_init(|| SquareMeans { rows: Vec::new(), grand: 0.0 }))
+    }
+
+    /// Every entry of the centred matrix, panel by panel: `use_entry(sum, i, j,
+    /// entry)` with the caller's rows, folded within a panel and given in order.
+    fn fold_entries(&self, ctx: &Ctx, use_entry: impl Fn(&mut f64, usize, usize, f64) + Sync) -> Result<f64> {
+        let means = self.means(ctx)?;
+        let order = self.distances.order();
+        let n = self.dim();
+        let shift = 0.5 * self.constant * self.constant;
+        let fold = |first: usize, count: usize, lanes_at: &dyn Fn(usize, usize, usize) -> f64| {
+            let mut sum = 0.0;
+            for p in 0..count {
+                let rows = (first + p) * LANES..((first + p + 1) * LANES).min(n);
+                for column in 0..rows.end {
+                    let j = order[column] as usize;
+                    for row in rows.clone().filter(|&row| column < rows.start || column <= row) {
+                        let i = order[row] as usize;
+                        let d = lanes_at(p, column, row - rows.start);
+                        let own = if row == column { shift } else { 0.0 } - shift / n as f64;
+                        let entry = -0.5
+                            * (d * (d + 2.0 * self.constant) - means.rows[i] - means.rows[j] + means.grand)
+                            + own;
+                        use_entry(&mut sum, i, j, entry);
+                    }
+                }
             }
-        }
-        let sorted = first_column(&self.times(&column, ctx)?);
-        let mut rows = vec![0.0; self.dim()];
-        for (mean, &row) in sorted.iter().zip(&self.distances.order) {
-            rows[row as usize] = *mean;
-        }
-        Ok(SquareMeans::new(rows, &self.centering))
+            sum
+        };
+        let ranges = ranges(self.distances.panel_count());
+        let sums = ctx.install(|| {
+            let range_sum = |range: &Range<usize>| {
+                let mut sum = 0.0;
+                self.distances.visit(range.clone(), ctx, &mut |first, band| {
+                    sum += match band {
+                        Band::Wide(panels) => fold(first, panels.len(), &|p, c, l| panels[p][c][l]),
+                        Band::Narrow(panels) => fold(first, panels.len(), &|p, c, l| panels[p][c][l].wide()),
+                    };
+                    Ok(())
+                })?;
+                Ok(sum)
+            };
+            ranges.par_iter().map(range_sum).collect::<Result<Vec<f64>>>()
+        })?;
+        Ok(sums.iter().sum())
     }
 
     /// The squared Frobenius norm of the centred matrix (centred at the mean).
     ///
-    /// Every entry is formed and squared, panel sums added in order: the closed
-    /// form in the means would lose its digits to cancellation.
+    /// Every entry is formed and squared, sums added in order: the closed form in
+    /// the means would lose its digits to cancellation.
     pub fn norm_squared(&self, ctx: &Ctx) -> Result<f64> {
-        let means = self.means(ctx)?;
-        let by_position: Vec<f64> =
-            self.distances.order.iter().map(|&row| means.rows[row as usize]).collect();
-        let entry =
-            |d: f64, i: usize, j: usize| -0.5 * (d * d - by_position[i] - by_position[j] + means.grand);
-        let sums = self.distances.panels.par_iter().enumerate().map(|(p, panel)| {
-            ctx.check()?;
-            let rows = p * LANES..((p + 1) * LANES).min(self.dim());
-            let mut sum = 0.0;
-            for (column, lanes) in panel.iter().enumerate() {
-                // Off the diagonal block an entry stands for its mirror image too.
-                let times = if column < rows.start { 2.0 } else { 1.0 };
-                for row in rows.clone() {
-                    sum += times * entry(lanes[row - rows.start], row, column).powi(2);
-                }
-            }
-            Ok(sum)
-        });
-        Ok(ctx.install(|| sums.collect::<Result<Vec<f64>>>())?.iter().sum())
+        // Off the diagonal an entry stands for its mirror image too.
+        self.fold_entries(ctx, |sum, i, j, entry| {
+            *sum += if i == j { 1.0 } else { 2.0 } * entry * entry;
+        })
     }
 
     /// Rows including the lanes past the last row.
     fn padded(&self) -> usize {
-        self.distances.panels.len() * LANES
+        self.distances.panel_count() * LANES
     }
 
     /// The caller's row at a position.
     fn row(&self, position: usize) -> Option<usize> {
-        self.distances.order.get(position).map(|&row| row as usize)
+        self.distances.order().get(position).map(|&row| row as usize)
     }
 
-    /// (D∘D)·x, everything in packed order and padded.
+    /// −½·H(a)·(D² + 2cD − c²I)·H(a)ᵀ·x. The first time the means come along, as
+    /// one more column: reading the matrix is what costs.
+    fn product(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
+        let order = self.distances.order();
+        let row = |i: usize| self.row(i);
+        let columns = x.ncols();
+        let unknown = usize::from(self.means.get().is_none());
+        let mut block = Groups::zeros(self.padded(), columns + unknown);
+        block.fill(x, |i| order[i] as usize);
+        self.centering.before(&mut block, row);
+        if unknown == 1 {
+            block.set_column(columns, |i| row(i).map_or(0.0, |i| self.centering.as_slice()[i]));
+        }
+        let mut product = self.times(&block, ctx)?;
+        if unknown == 1 {
+            let mut rows = vec![0.0; self.dim()];
+            for (mean, &row) in product.column(columns).iter().zip(order) {
+                rows[row as usize] = *mean;
+            }
+            self.means.get_or_init(|| SquareMeans::new(rows, &self.centering));
+        }
+        if self.constant != 0.0 {
+            product.add_scaled(-self.constant * self.constant, &block);
+        }
+        self.centering.after(&mut product, -0.5, row);
+        product.unpack(y.view_mut(), |i| order[i] as usize);
+        Ok(())
+    }
+
+    /// (D² + 2cD)·x, everything in packed order and padded.
     fn times(&self, x: &Groups, ctx: &Ctx) -> Result<Groups> {
-        let panels = &self.distances.panels;
-        let ranges = ranges(panels.len());
+        let ranges = ranges(self.distances.panel_count());
         let arch = pulp::Arch::new();
+        let linear = 2.0 * self.constant;
+        let accumulators = |range: &Range<usize>| -> Vec<Vec<f64>> {
+            x.groups.iter().map(|(width, _)| vec![0.0; range.end * LANES * width]).collect()
+        };
         let mut y = Groups::zeros(x.rows, x.cols);
         ctx.install(|| {
-            for ((width, source), (_, target)) in x.groups.iter().zip(&mut y.groups) {
-                let parts: Vec<Vec<f64>> = ranges
-                    .par_iter()
-                    .map(|range| {
-                        let mut part = vec![0.0; range.end * LANES * width];
-                        for first in range.clone().step_by(BAND) {
-                            ctx.check()?;
-                            let band = first..range.end.min(first + BAND);
-                            arch.dispatch(Band { panels, band, width: *width, x: source, y: &mut part });
+            // All groups of columns in one visit: a panel may have to be computed.
+            let parts: Vec<Vec<Vec<f64>>> = ranges
+                .par_iter()
+                .map(|range| {
+                    let mut part = accumulators(range);
+                    self.distances.visit(range.clone(), ctx, &mut |first, band| {
+                        for ((width, x), y) in x.groups.iter().zip(&mut part) {
+                            let columns = Columns { width: *width, linear, x, y };
+                            match band {
+                                Band::Wide(panels) => arch.dispatch(BandProduct { panels, first, columns }),
+                                Band::Narrow(panels) => arch.dispatch(BandProduct { panels, first, columns }),
+                            }
                         }
-                        Ok(part)
-                    })
-                    .collect::<Result<_>>()?;
-                sum_in_order(&parts, target);
+                        Ok(())
+                    })?;
+                    Ok(part)
+                })
+                .collect::<Result<_>>()?;
+            for (group, (_, target)) in y.groups.iter_mut().enumerate() {
+                sum_in_order(&parts, group, target);
             }
             Ok(y)
         })
@@ -141,38 +208,44 @@ impl<'a> CenteredPacked<'a> {
 
 /// Ranges of panels of about equal area; their number depends on n only.
 fn ranges(panels: usize) -> Vec<Range<usize>> {
-    let count = RANGES.min(panels.div_ceil(BAND));
+    let count = RANGES.min(panels.div_ceil(FEWEST));
     let edge = |i: usize| (panels as f64 * (i as f64 / count as f64).sqrt()).round() as usize;
     (0..count).map(|i| edge(i)..edge(i + 1)).collect()
 }
 
-/// target += each part, in order; parts may be shorter than the target.
-fn sum_in_order(parts: &[Vec<f64>], target: &mut [f64]) {
+/// target += one group of each part, in order; parts may be shorter than the target.
+fn sum_in_order(parts: &[Vec<Vec<f64>>], group: usize, target: &mut [f64]) {
     const CHUNK: usize = 1 << 13;
     target.par_chunks_mut(CHUNK).enumerate().for_each(|(index, chunk)| {
         let first = index * CHUNK;
         for part in parts {
-            let part = part.get(first..).unwrap_or(&[]);
+            let part = part[group].get(first..).unwrap_or(&[]);
             chunk.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
         }
     });
 }
 
-/// A band of panels against one group of columns of x.
-struct Band<'a> {
-    panels: &'a [Panel],
-    band: Range<usize>,
+/// One group of columns of x and what it adds up to.
+struct Columns<'a> {
     width: usize,
+    linear: f64,
     x: &'a [f64],
     y: &'a mut [f64],
 }
 
-impl pulp::WithSimd for Band<'_> {
+/// A band of panels against one group of columns.
+struct BandProduct<'a, T> {
+    panels: &'a [Panel<T>],
+    first: usize,
+    columns: Columns<'a>,
+}
+
+impl<T: Stored> pulp::WithSimd for BandProduct<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        match self.width {
+        match self.columns.width {
             4 => self.run::<4, 4>(),
             8 => self.run::<4, 8>(),
             12 => self.run::<2, 12>(),
@@ -181,18 +254,20 @@ impl pulp::WithSimd for Band<'_> {
     }
 }
 
-impl Band<'_> {
+impl<T: Stored> BandProduct<'_, T> {
     /// One tile of columns at a time, so that the tile's part of x and y is
     /// fetched once for the whole band.
     #[inline(always)]
     fn run<const R: usize, const W: usize>(self) {
-        let (x, y) = (self.x.as_chunks::<W>().0, self.y.as_chunks_mut::<W>().0);
-        let widest = self.band.clone().map(|p| self.panels[p].len()).max().unwrap_or(0);
+        let Columns { linear, x, y, .. } = self.columns;
+        let (x, y) = (x.as_chunks::<W>().0, y.as_chunks_mut::<W>().0);
+        let widest = self.panels.iter().map(Vec::len).max().unwrap_or(0);
         for first in (0..widest).step_by(TILE) {
-            for p in self.band.clone() {
-                let end = self.panels[p].len().min(first + TILE);
+            for (p, panel) in self.panels.iter().enumerate() {
+                let end = panel.len().min(first + TILE);
                 if first < end {
-                    add_tile::<R, W>(&self.panels[p][first..end], first, p * LANES, x, y);
+                    let row = (self.first + p) * LANES;
+                    add_tile::<T, R, W>(&panel[first..end], linear, first, row, x, y);
                 }
             }
         }
@@ -201,8 +276,9 @@ impl Band<'_> {
 
 /// The contribution of columns `first..` of the panel whose rows begin at `row`.
 #[inline(always)]
-fn add_tile<const R: usize, const W: usize>(
-    tile: &[[f64; LANES]],
+fn add_tile<T: Stored, const R: usize, const W: usize>(
+    tile: &[[T; LANES]],
+    linear: f64,
     first: usize,
     row: usize,
     x: &[[f64; W]],
@@ -212,7 +288,8 @@ fn add_tile<const R: usize, const W: usize>(
     let squares = &mut squares[..tile.len()];
     for (square, entry) in squares.iter_mut().zip(tile) {
         for lane in 0..LANES {
-            square[lane] = entry[lane] * entry[lane];
+            let distance = entry[lane].wide();
+            square[lane] = distance * (distance + linear);
         }
     }
     // The panel's rows against these columns.
@@ -239,16 +316,10 @@ fn add_tile<const R: usize, const W: usize>(
 
 impl SymmetricOperator for CenteredPacked<'_> {
     fn dim(&self) -> usize {
-        self.distances.order.len()
+        self.distances.n()
     }
 
     fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
-        let order = &self.distances.order;
-        let mut block = Groups::pack_padded(x, self.padded(), |i| order[i] as usize);
-        self.centering.before(&mut block, |i| self.row(i));
-        let mut product = self.times(&block, ctx)?;
-        self.centering.after(&mut product, -0.5, |i| self.row(i));
-        product.unpack(y, |i| order[i] as usize);
-        Ok(())
+        self.product(x, y, ctx)
     }
 }

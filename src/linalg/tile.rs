@@ -130,8 +130,14 @@ impl Groups {
     /// The same with zero rows appended up to `rows` of them.
     pub fn pack_padded(x: ArrayView2<f64>, rows: usize, order: impl Fn(usize) -> usize) -> Self {
         let mut packed = Groups::zeros(rows.max(x.nrows()), x.ncols());
+        packed.fill(x, order);
+        packed
+    }
+
+    /// The first columns from `x`, row `order(i)` of it in row i.
+    pub fn fill(&mut self, x: ArrayView2<f64>, order: impl Fn(usize) -> usize) {
         let mut first = 0;
-        for (width, data) in &mut packed.groups {
+        for (width, data) in &mut self.groups {
             let real = (*width).min(x.ncols() - first);
             for (i, row) in data.chunks_exact_mut(*width).take(x.nrows()).enumerate() {
                 let source = x.row(order(i));
@@ -141,14 +147,37 @@ impl Groups {
             }
             first += real;
         }
-        packed
     }
 
-    /// Write the columns back into `y`, row i into row `order(i)`.
+    /// Column `index` from a function of the row.
+    pub fn set_column(&mut self, index: usize, value: impl Fn(usize) -> f64) {
+        let mut first = 0;
+        for (width, data) in &mut self.groups {
+            if (first..first + *width).contains(&index) {
+                let slots = data.iter_mut().skip(index - first).step_by(*width);
+                slots.enumerate().for_each(|(i, slot)| *slot = value(i));
+            }
+            first += *width;
+        }
+    }
+
+    /// A copy of column `index`.
+    pub fn column(&self, index: usize) -> Vec<f64> {
+        let mut first = 0;
+        for (width, data) in &self.groups {
+            if (first..first + width).contains(&index) {
+                return data.iter().skip(index - first).step_by(*width).copied().collect();
+            }
+            first += width;
+        }
+        Vec::new()
+    }
+
+    /// Write the first columns back into `y`, row i into row `order(i)`.
     pub fn unpack(&self, mut y: ArrayViewMut2<f64>, order: impl Fn(usize) -> usize) {
         let mut first = 0;
         for (width, data) in &self.groups {
-            let real = (*width).min(self.cols - first);
+            let real = (*width).min(y.ncols() - first);
             for (i, row) in data.chunks_exact(*width).take(y.nrows()).enumerate() {
                 let mut target = y.row_mut(order(i));
                 for w in 0..real {
@@ -171,6 +200,13 @@ impl Groups {
                 let scale = factor(i);
                 row.iter_mut().zip(vector).for_each(|(value, v)| *value += scale * v);
             }
+        }
+    }
+
+    /// self += factor · other, of the same shape.
+    pub fn add_scaled(&mut self, factor: f64, other: &Groups) {
+        for ((_, data), (_, more)) in self.groups.iter_mut().zip(&other.groups) {
+            data.iter_mut().zip(more).for_each(|(value, other)| *value += factor * other);
         }
     }
 

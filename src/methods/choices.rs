@@ -51,6 +51,30 @@ choices! {
     }
 }
 
+choices! {
+    /// What happens to a new row that has no training row in its neighbourhood.
+    Isolated {
+        /// It is refused by name.
+        Error = "error",
+        /// It is hung onto its nearest training row, however far.
+        Nearest = "nearest",
+    }
+}
+
+choices! {
+    /// How the distances between all pairs of rows are held.
+    Storage {
+        /// In double precision if they fit into memory, else recomputed.
+        Auto = "auto",
+        /// In double precision: n²/2 numbers of 8 bytes.
+        Double = "float64",
+        /// In single precision: half of that, each distance rounded to 24 bits.
+        Single = "float32",
+        /// Not at all: found anew in every pass of the eigensolver.
+        Recompute = "recompute",
+    }
+}
+
 impl EigenSolver {
     /// The solver's options.
     pub fn options(self, tol: f64, max_iter: Option<usize>) -> Result<Options> {

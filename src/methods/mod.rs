@@ -5,7 +5,11 @@
 //! compared with [`all`] by a test.
 
 pub mod choices;
+mod geodesic_params;
+mod landmark_geodesics;
+pub mod manifold;
 pub mod neighborhood;
+pub mod scaling;
 
 use crate::error::{Error, Result};
 use crate::params::{Params, Value};
@@ -44,7 +48,15 @@ macro_rules! methods {
     };
 }
 
-methods!(pca::Pca, classical_mds::ClassicalMds, kernel_mds::KernelMds, isomap::Isomap);
+methods!(
+    pca::Pca,
+    classical_mds::ClassicalMds,
+    kernel_mds::KernelMds,
+    landmark_mds::LandmarkMds,
+    isomap::Isomap,
+    kernel_isomap::KernelIsomap,
+    landmark_isomap::LandmarkIsomap,
+);
 
 fn unknown(name: &str) -> Error {
     let known: Vec<&str> = all().iter().map(|(known, _)| *known).collect();

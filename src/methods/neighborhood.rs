@@ -1,7 +1,7 @@
 //! The first half of every graph method: from data to a connected
 //! neighbourhood graph, and from new rows to their neighbours.
 
-use ndarray::{ArrayView2, Axis};
+use ndarray::{ArrayView2, Axis, CowArray, Ix2};
 use serde::{Deserialize, Serialize};
 
 use super::choices::ignores_scale;
@@ -11,7 +11,7 @@ use crate::graph::Graph;
 use crate::graph::{Connected, Policy, connect};
 use crate::input::check::{self, check_offsets};
 use crate::input::scale::{Scale, largest_of, scale_of_matrix, scale_of_points};
-use crate::input::{Csr, Points, PointsRef};
+use crate::input::{Csr, PointsRef};
 use crate::neighbors::{
     Algorithm, Hood, Index, MatrixLinks, Metric, Neighbors, from_distances, query_distances,
 };
@@ -53,6 +53,8 @@ pub struct Neighborhood {
     pub twins: Vec<(u32, u32)>,
     /// An order of the graph's rows in which near rows are near.
     pub order: Option<Vec<u32>>,
+    /// Mean distance of each row of the graph to its neighbours.
+    pub spread: Vec<f64>,
 }
 
 /// The part of a method's parameters that says which rows are neighbours.
@@ -122,8 +124,9 @@ impl Setting {
         let near = index.neighbors_of_all(scaled_hood(self.hood, length_scale), ctx)?;
         let connected = connect(Graph::from_neighbors(&near), Some(&index), self.policy, ctx)?;
         let twins = twins(&near, connected.kept.as_deref());
+        let spread = mean_distances(&near, connected.kept.as_deref());
         let index = match &connected.kept {
-            Some(kept) => Index::build(rows_of(points, kept).view(), metric, self.algorithm, ctx)?,
+            Some(kept) => Index::build(points.select(kept).view(), metric, self.algorithm, ctx)?,
             None => index,
         };
         let order = Some(index.order());
@@ -134,6 +137,7 @@ impl Setting {
             length_scale,
             twins,
             order,
+            spread,
         })
     }
 
@@ -145,8 +149,10 @@ impl Setting {
         let links = MatrixLinks(matrix.view());
         let connected = connect(Graph::from_neighbors(&near), Some(&links), self.policy, ctx)?;
         let twins = twins(&near, connected.kept.as_deref());
+        let spread = mean_distances(&near, connected.kept.as_deref());
         let locator = Locator::Distances { rows: matrix.nrows(), columns: connected.kept.clone() };
-        Ok(Neighborhood { connected, locator, input_scale: scale, length_scale: scale, twins, order: None })
+        let (input_scale, length_scale, order) = (scale, scale, None);
+        Ok(Neighborhood { connected, locator, input_scale, length_scale, twins, order, spread })
     }
 
     fn connect_graph(&self, given: &Csr, ctx: &Ctx) -> Result<Neighborhood> {
@@ -159,15 +165,25 @@ impl Setting {
         let near = scaled_neighbors(near, scale);
         let connected = connect(Graph::from_neighbors(&near), None, self.policy, ctx)?;
         let twins = twins(&near, connected.kept.as_deref());
+        let spread = mean_distances(&near, connected.kept.as_deref());
         let columns = connected.kept.as_ref().map(|kept| graph_rows(kept, rows));
         let locator = Locator::Graph { rows, columns };
-        Ok(Neighborhood { connected, locator, input_scale: scale, length_scale: scale, twins, order: None })
+        let (input_scale, length_scale, order) = (scale, scale, None);
+        Ok(Neighborhood { connected, locator, input_scale, length_scale, twins, order, spread })
     }
 }
 
 impl Locator {
-    /// Neighbours of new rows among the rows of the graph, at working scale.
-    pub fn find(&self, data: Data<'_>, hood: Hood, scale: Scale, ctx: &Ctx) -> Result<Neighbors> {
+    /// Neighbours of new rows among the rows of the graph, at working scale;
+    /// with `attach` a row that has none gets its nearest row, however far.
+    pub fn find(
+        &self,
+        data: Data<'_>,
+        hood: Hood,
+        attach: bool,
+        scale: Scale,
+        ctx: &Ctx,
+    ) -> Result<Neighbors> {
         match (self, data) {
             (Locator::Points(index), Data::Points(points)) => {
                 let scaled = scale.points(points);
@@ -180,19 +196,20 @@ impl Locator {
                     )));
                 }
                 let length_scale = if ignores_scale(index.metric()) { Scale::ONE } else { scale };
-                index.query(points, scaled_hood(hood, length_scale), ctx)
+                let near = index.query(points, scaled_hood(hood, length_scale), ctx)?;
+                attached(near, attach, |rows| index.query(points.select(rows).view(), Hood::Nearest(1), ctx))
             }
             (Locator::Distances { rows, columns }, Data::Distances(matrix)) => {
                 let matrix = check::new_distances(matrix, *rows)?;
                 let matrix = scale.matrix(matrix.view());
-                let hood = scaled_hood(hood, scale);
-                match columns {
-                    None => query_distances(matrix.view(), hood, ctx),
-                    Some(kept) => {
-                        let kept: Vec<usize> = kept.iter().map(|&column| column as usize).collect();
-                        query_distances(matrix.select(Axis(1), &kept).view(), hood, ctx)
-                    }
-                }
+                let known: CowArray<'_, f64, Ix2> = match columns {
+                    None => matrix.view().into(),
+                    Some(kept) => matrix.view().select(Axis(1), &as_indices(kept)).into(),
+                };
+                let near = query_distances(known.view(), scaled_hood(hood, scale), ctx)?;
+                attached(near, attach, |rows| {
+                    query_distances(known.select(Axis(0), &as_indices(rows)).view(), Hood::Nearest(1), ctx)
+                })
             }
             (Locator::Graph { rows, columns }, Data::Graph(given)) => {
                 check_offsets(given)?;
@@ -208,6 +225,43 @@ impl Locator {
             ))),
         }
     }
+}
+
+/// `near` with what `nearest` finds for the rows that have no neighbours.
+fn attached(
+    near: Neighbors,
+    attach: bool,
+    nearest: impl FnOnce(&[u32]) -> Result<Neighbors>,
+) -> Result<Neighbors> {
+    let alone: Vec<u32> = near
+        .offsets
+        .windows(2)
+        .enumerate()
+        .filter(|(_, bounds)| bounds[0] == bounds[1])
+        .map(|(row, _)| row as u32)
+        .collect();
+    if !attach || alone.is_empty() {
+        return Ok(near);
+    }
+    let found = nearest(&alone)?;
+    let mut all = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+    let mut next = 0;
+    for (row, bounds) in near.offsets.windows(2).enumerate() {
+        let (from, range) = if alone.get(next) == Some(&(row as u32)) {
+            next += 1;
+            (&found, found.offsets[next - 1]..found.offsets[next])
+        } else {
+            (&near, bounds[0]..bounds[1])
+        };
+        all.indices.extend_from_slice(&from.indices[range.clone()]);
+        all.distances.extend_from_slice(&from.distances[range]);
+        all.offsets.push(all.indices.len());
+    }
+    Ok(all)
+}
+
+fn as_indices(rows: &[u32]) -> Vec<usize> {
+    rows.iter().map(|&row| row as usize).collect()
 }
 
 /// A radius at working scale.
@@ -241,6 +295,18 @@ fn twins(near: &Neighbors, kept: Option<&[u32]>) -> Vec<(u32, u32)> {
         .collect()
 }
 
+/// Mean distance of each row to its neighbours, numbered as rows of the graph.
+fn mean_distances(near: &Neighbors, kept: Option<&[u32]>) -> Vec<f64> {
+    let mean = |row: usize| {
+        let distances = &near.distances[near.offsets[row]..near.offsets[row + 1]];
+        distances.iter().sum::<f64>() / distances.len().max(1) as f64
+    };
+    match kept {
+        None => (0..near.offsets.len() - 1).map(mean).collect(),
+        Some(kept) => kept.iter().map(|&row| mean(row as usize)).collect(),
+    }
+}
+
 /// Row of the data → row of the graph, for the rows that were kept.
 fn graph_rows(kept: &[u32], rows: usize) -> Vec<Option<u32>> {
     let mut place = vec![None; rows];
@@ -248,25 +314,6 @@ fn graph_rows(kept: &[u32], rows: usize) -> Vec<Option<u32>> {
         place[row as usize] = Some(position as u32);
     }
     place
-}
-
-fn rows_of(points: PointsRef<'_>, rows: &[u32]) -> Points {
-    match points {
-        PointsRef::Dense(matrix) => {
-            let rows: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
-            Points::Dense(matrix.select(Axis(0), &rows))
-        }
-        PointsRef::Sparse(matrix) => {
-            let mut part = Csr { cols: matrix.cols, offsets: vec![0], indices: vec![], values: vec![] };
-            for &row in rows {
-                let (columns, values) = matrix.row(row as usize);
-                part.indices.extend_from_slice(columns);
-                part.values.extend_from_slice(values);
-                part.offsets.push(part.indices.len());
-            }
-            Points::Sparse(part)
-        }
-    }
 }
 
 /// The stored entries of a sparse matrix as neighbour lists: sorted by

@@ -70,7 +70,9 @@ struct RitzPairs {
     values: Vec<f64>,
     /// One column per value, in coordinates of the basis.
     vectors: Array2<f64>,
-    /// Whether the first k residuals are below the tolerance.
+    /// ‖Av − λv‖ of the first k, by the recurrence.
+    residuals: Vec<f64>,
+    /// Whether they are below the tolerance.
     converged: bool,
 }
 
@@ -107,6 +109,7 @@ struct Search<'a> {
     op: &'a dyn SymmetricOperator,
     ctx: &'a Ctx,
     k: usize,
+    trust: bool,
     tol: f64,
     most_steps: usize,
     steps: usize,
@@ -139,23 +142,20 @@ impl<'a> Search<'a> {
             None => Array2::zeros((n, 0)),
         };
         let room = n - known.ncols();
-        let b = block_width(k).min(room);
+        let b = options.block.unwrap_or(0).max(block_width(k)).min(room);
         let m = basis_limit(k, b).min(room);
         let capacity = known.ncols() + m;
         let need = (n * (capacity + m / 2 + 6 * b) * 8) as u64;
         ctx.reserve(need, "the Krylov basis", "ask for fewer components")?;
         let mut store = vec![0.0; n * capacity];
         append(&mut store, capacity, 0, &known);
-        let mut stream = ctx.stream("krylov");
-        let next = orthonormalise(
-            TallRef::new(&store, n, known.ncols(), capacity),
-            uniform(&mut stream, n, b),
-            0.0,
-        )?;
+        let first = starting_block(options.start.as_ref(), n, b, ctx)?;
+        let next = orthonormalise(TallRef::new(&store, n, known.ncols(), capacity), first, 0.0)?;
         Ok(Search {
             op,
             ctx,
             k,
+            trust: options.trust_recurrence,
             tol: if options.tol > 0.0 { options.tol } else { TIGHTEST },
             most_steps: options.max_iter.unwrap_or(MOST_STEPS).max(1),
             steps: 0,
@@ -232,12 +232,13 @@ impl<'a> Search<'a> {
         let vectors = vectors.slice(s![.., ..;-1]).as_standard_layout().into_owned();
         let tails = vectors.slice(s![self.last.clone(), ..self.k.min(self.size)]);
         let squares = (self.outside.dot(&tails) * tails).sum_axis(ndarray::Axis(0));
-        let worst = squares.iter().fold(0.0_f64, |worst, square| worst.max(square.max(0.0).sqrt()));
+        let residuals: Vec<f64> = squares.iter().map(|square| square.max(0.0).sqrt()).collect();
+        let worst = residuals.iter().fold(0.0, |worst: f64, residual| worst.max(*residual));
         let small = worst <= self.tol * self.norm;
         self.schedule.looked(self.steps, worst / (self.tol * self.norm), self.size);
         // Nothing left to append: the basis is invariant and the pairs exact.
         let converged = self.size >= self.k && (small || self.next.ncols() == 0);
-        Ok(RitzPairs { values, vectors, converged })
+        Ok(RitzPairs { values, vectors, residuals, converged })
     }
 
     /// Whether the projected matrix must be looked at after this step.
@@ -276,18 +277,27 @@ impl<'a> Search<'a> {
         lifted
     }
 
-    /// The first k pairs with residuals measured by one more product.
-    fn finish(&mut self, pairs: &RitzPairs) -> Result<Spectrum> {
-        let k = self.k.min(self.size);
-        let vectors = self.lift(pairs.vectors.slice(s![.., ..k]));
+    /// ‖Av − λv‖ by a product of their own.
+    fn measured_residuals(&mut self, vectors: &Array2<f64>, values: &[f64]) -> Result<Vec<f64>> {
         let mut rest = self.product(vectors.view())?;
         if self.known > 0 {
             project(TallRef::new(&self.store, self.op.dim(), self.known, self.capacity), &mut rest);
         }
-        for j in 0..k {
-            rest.column_mut(j).scaled_add(-pairs.values[j], &vectors.column(j));
+        for (j, value) in values.iter().take(vectors.ncols()).enumerate() {
+            rest.column_mut(j).scaled_add(-value, &vectors.column(j));
         }
-        let residuals = norms(&rest);
+        Ok(norms(&rest))
+    }
+
+    /// The first k pairs and their residuals.
+    fn finish(&mut self, pairs: &RitzPairs) -> Result<Spectrum> {
+        let k = self.k.min(self.size);
+        let vectors = self.lift(pairs.vectors.slice(s![.., ..k]));
+        let residuals = if self.trust {
+            pairs.residuals[..k].to_vec()
+        } else {
+            self.measured_residuals(&vectors, &pairs.values)?
+        };
         // The product itself rounds, so a tolerance near that level gets slack.
         let bound = (10.0 * self.tol).max(1e-11) * self.norm;
         let verified = residuals.iter().all(|&residual| residual <= bound);
@@ -300,6 +310,20 @@ impl<'a> Search<'a> {
             lowest: self.lowest / self.scale,
         })
     }
+}
+
+/// `b` columns to start from: the guesses there are, and random ones.
+fn starting_block(guesses: Option<&Array2<f64>>, n: usize, b: usize, ctx: &Ctx) -> Result<Array2<f64>> {
+    let mut block = uniform(&mut ctx.stream("krylov"), n, b);
+    let Some(guesses) = guesses else { return Ok(block) };
+    if guesses.nrows() != n {
+        let rows = guesses.nrows();
+        return Err(Error::input(format!("starting vectors have {rows} rows, the matrix {n}")));
+    }
+    for (mut column, guess) in block.columns_mut().into_iter().zip(guesses.columns()) {
+        column.assign(&guess);
+    }
+    Ok(block)
 }
 
 /// Write `block` into the columns of a row-major store, beginning at `first`.

@@ -84,6 +84,15 @@ pub struct Options {
     /// a centred matrix: the eigenpairs are those of A restricted to their
     /// orthogonal complement.
     pub deflate: Option<Array2<f64>>,
+    /// Vectors to start the Krylov iteration from (columns, n × any number):
+    /// guesses of the eigenvectors wanted.
+    pub start: Option<Array2<f64>>,
+    /// Vectors multiplied at once; more of them mean fewer products. `None` is a
+    /// few more than are wanted.
+    pub block: Option<usize>,
+    /// Whether residuals are taken from the recurrence instead of being measured
+    /// by a product of their own, for operators whose product is dear.
+    pub trust_recurrence: bool,
 }
 
 /// The k algebraically largest eigenpairs.
@@ -94,7 +103,8 @@ pub struct Spectrum {
     /// Orthonormal eigenvectors, one per column (n × k, row-major), signs by
     /// [`fix_signs`].
     pub vectors: Array2<f64>,
-    /// ‖Av − λv‖ of each pair, measured with a product of its own.
+    /// ‖Av − λv‖ of each pair, measured with a product of its own unless
+    /// [`Options::trust_recurrence`].
     pub residuals: Vec<f64>,
     /// Products with a block of vectors; 0 for the dense solver.
     pub iterations: usize,

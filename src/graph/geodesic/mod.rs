@@ -1,8 +1,8 @@
 //! Shortest paths from many sources: the geodesic distances of Isomap.
 //!
 //! Owns: [`Plan`] (which kernel, prepared once), [`Sources`] (where paths
-//! start) and the three ways to run: [`rows`], [`for_each_batch`] and
-//! [`all_pairs`]. Place: between a connected graph and `kernel`.
+//! start) and the ways to run: [`rows`], [`for_each_batch`], [`all_pairs`] and
+//! [`Recomputed`]. Place: between a connected graph and `kernel`.
 //!
 //! Sources are taken [`LANES`](crate::kernel::packed::LANES) at a time, nearby
 //! ones together, and batches run in parallel. Every kernel is exact: within
@@ -18,6 +18,7 @@
 //! | `floyd` | small dense graphs | Floyd 1962 |
 
 mod batch;
+mod cover;
 mod elimination;
 mod floyd;
 mod heap;
@@ -29,6 +30,7 @@ mod sources;
 mod supernodes;
 mod sweep;
 
+pub use cover::GraphCover;
 pub use plan::{PathMethod, Plan};
-pub use run::{Batch, all_pairs, for_each_batch, rows};
+pub use run::{Batch, Recomputed, all_pairs, for_each_batch, rows};
 pub use sources::Sources;

@@ -1,9 +1,11 @@
 //! Running a plan: batches in parallel, results as rows, as a stream, or as the
-//! packed half of all pairs.
+//! half of all pairs, packed or recomputed.
 //!
 //! Owns: threads, memory checks and progress of the shortest paths. Place: the
 //! only caller of the kernels. Cost: that of the kernel times S / 16 batches,
 //! and one `[f64; 16]` per node and thread.
+
+use std::ops::Range;
 
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -13,7 +15,7 @@ use super::sources::{Seed, Sources};
 use super::{batch, floyd, heap, sweep};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::kernel::packed::{LANES, PackedDistances};
+use crate::kernel::packed::{Band, HalfMatrix, LANES, PackedDistances, Stored};
 
 /// The distances of up to [`LANES`] sources to all nodes.
 #[derive(Debug, Clone, Copy)]
@@ -155,41 +157,71 @@ fn grouped(plan: &Plan, sources: &Sources) -> Result<Vec<u32>> {
     Ok(sources.grouped(&plan.position))
 }
 
-/// The distances between all nodes, packed by symmetry.
-pub fn all_pairs(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances> {
+/// The distances between all nodes, packed by symmetry and stored as `T`.
+pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>> {
     let n = plan.len();
     let what = format!("the distances between all pairs of {n} points");
-    let way_out = "use landmarks (LandmarkIsomap) or a subset of rows";
-    ctx.reserve(PackedDistances::bytes(n), &what, way_out)?;
+    let way_out = "use landmarks (LandmarkIsomap), or recompute the distances (storage='recompute')";
+    ctx.reserve(PackedDistances::<T>::bytes(n), &what, way_out)?;
     let panels: Result<Vec<_>> = ctx.install(|| {
         ctx.stage("shortest paths", n);
-        let panel = |scratch: &mut Scratch, index: usize| panel(plan, index, scratch, ctx);
+        let stored = |scratch: &mut Scratch, index: usize| {
+            scratch.panel(plan, index, ctx)?;
+            Ok(T::keep(&mut scratch.lanes))
+        };
         // Panels are taken one by one: their lengths differ too much to be split evenly.
-        (0..n.div_ceil(LANES)).into_par_iter().with_max_len(1).map_init(Scratch::default, panel).collect()
+        (0..n.div_ceil(LANES)).into_par_iter().with_max_len(1).map_init(Scratch::default, stored).collect()
     });
     Ok(PackedDistances::new(plan.order.clone(), panels?))
 }
 
-/// Panel `index` of all pairs: its rows against all columns up to its own.
-fn panel(plan: &Plan, index: usize, scratch: &mut Scratch, ctx: &Ctx) -> Result<Vec<[f64; LANES]>> {
-    let begin = index * LANES;
-    let end = (begin + LANES).min(plan.len());
-    scratch.seeds.clear();
-    scratch.seeds.extend((begin..end).map(|position| Seed {
-        lane: position - begin,
-        position: position as u32,
-        distance: 0.0,
-    }));
-    let mut panel = vec![[f64::INFINITY; LANES]; plan.reach(end)];
-    scratch.kernels.solve(plan, &scratch.seeds, &mut panel, ctx)?;
-    panel.truncate(end);
-    panel.shrink_to_fit();
-    for lanes in &mut panel {
-        lanes[end - begin..].fill(0.0);
+/// The distances between all nodes, found anew each time they are read: exact,
+/// and never more than a few panels in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Recomputed<'a>(pub &'a Plan);
+
+impl HalfMatrix for Recomputed<'_> {
+    fn order(&self) -> &[u32] {
+        &self.0.order
     }
-    make_symmetric(&mut panel[begin..]);
-    ctx.advance(end - begin);
-    Ok(panel)
+
+    fn visit(
+        &self,
+        panels: Range<usize>,
+        ctx: &Ctx,
+        use_band: &mut dyn FnMut(usize, Band<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut scratch = Scratch::default();
+        for index in panels {
+            scratch.panel(self.0, index, ctx)?;
+            use_band(index, Band::Wide(std::slice::from_ref(&scratch.lanes)))?;
+        }
+        Ok(())
+    }
+}
+
+impl Scratch {
+    /// Panel `index` of all pairs: its rows against all columns up to its own.
+    fn panel(&mut self, plan: &Plan, index: usize, ctx: &Ctx) -> Result<()> {
+        let begin = index * LANES;
+        let end = (begin + LANES).min(plan.len());
+        self.seeds.clear();
+        self.seeds.extend((begin..end).map(|position| Seed {
+            lane: position - begin,
+            position: position as u32,
+            distance: 0.0,
+        }));
+        self.lanes.clear();
+        self.lanes.resize(plan.reach(end), [f64::INFINITY; LANES]);
+        self.kernels.solve(plan, &self.seeds, &mut self.lanes, ctx)?;
+        self.lanes.truncate(end);
+        for lanes in &mut self.lanes {
+            lanes[end - begin..].fill(0.0);
+        }
+        make_symmetric(&mut self.lanes[begin..]);
+        ctx.advance(end - begin);
+        Ok(())
+    }
 }
 
 /// The two directions of a pair may differ in the last bit; the smaller holds.

@@ -1,0 +1,208 @@
+"""Kernel Isomap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ._geodesic import ScaledGeodesics
+
+
+class KernelIsomap(ScaledGeodesics):
+    """Isomap whose kernel is made positive semi-definite by an additive constant.
+
+    Geodesic distances are not Euclidean, so the kernel of :class:`Isomap` has
+    negative eigenvalues, which it ignores. Here a constant is added to all
+    distances between different rows, the smallest for which none is left
+    (Cailliez's, found without any matrix beyond the distances themselves), and
+    the kernel is a true one.
+
+    Parameters
+    ----------
+    n_neighbors : int or None, default=5
+        Number of neighbours of each row, not counting itself. Set it to None to
+        use `radius`.
+    radius : float or None, default=None
+        Rows closer than this are neighbours.
+    n_components : int, default=2
+        Number of coordinates.
+    constant : float or None, default=None
+        The constant added to all distances. None takes the smallest that leaves
+        no negative eigenvalue; a larger one does as well, a smaller one does not.
+    eigen_solver : {"auto", "arpack", "dense"}, default="auto"
+        "dense" decomposes the whole matrix, "arpack" iterates for the wanted
+        eigenpairs only (the name is scikit-learn's, the solver a block Krylov
+        method), "auto" takes the faster.
+    tol : float, default=0.0
+        Relative residual at which the iteration stops; 0 means working precision.
+    max_iter : int, default=None
+        Most iterations of the iterative solver; None for as many as it takes.
+    path_method : {"auto", "D", "FW", "batch", "sweep"}, default="auto"
+        How shortest paths are found: Dijkstra, Floyd–Warshall, or one of two
+        faster ways with the same result. "auto" takes the fastest.
+    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How neighbours are searched. All give the same neighbours.
+    n_jobs : int, default=None
+        Number of threads. None uses every core this process may use, unless a
+        :func:`joblib.parallel_config` context sets a number; negative numbers
+        count back from the cores, so -1 is all. Results are the same to the
+        last bit whatever the number.
+    metric : str or callable, default="minkowski"
+        How distances between rows are measured: a name scikit-learn knows, a
+        callable of two rows, or "precomputed" when X is a square matrix of
+        distances, or a sparse graph whose stored entries are the lengths of
+        edges.
+    p : float, default=2
+        Power of the "minkowski" metric, at least 1.
+    metric_params : dict, default=None
+        Further arguments of the metric.
+    disconnected : {"bridge", "largest", "error"}, default="bridge"
+        What to do when the graph falls into several components. "bridge" adds
+        the shortest edges that join them (a sparse precomputed graph has none
+        to add and is refused), "largest" embeds the largest component and
+        gives all other rows NaN, "error" raises
+        :class:`~planish.exceptions.DisconnectedGraphError`.
+    conformal : bool, default=False
+        Divide each edge by the spacing of its ends, the square root of the
+        product of their mean distances to their neighbours, so that regions
+        sampled densely and thinly count alike. Coordinates then have no unit.
+    isolated : {"error", "nearest"}, default="error"
+        What `transform` does with a row that has no training row within
+        `radius`: refuse it by its number, or hang it onto its nearest training
+        row, however far. With `n_neighbors` every row has neighbours.
+    storage : {"auto", "float64", "float32", "recompute"}, default="auto"
+        How the geodesic distances are held: n²/2 numbers of 8 or 4 bytes, or
+        not at all, every pass of the eigensolver finding them anew: exact, in
+        little memory, a few times slower. "auto" is "float64" if that fits into
+        memory, else "recompute" with a warning, and for more than 400 000 rows,
+        where that takes hours, a MemoryError.
+    verbose : int, default=0
+        1 writes progress to stderr about once a second, 2 all of it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training rows, float32 when X is float32.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the centred kernel of geodesic distances, largest first.
+    constant_ : float
+        The constant that was added.
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
+        Their eigenvectors, of norm one.
+    n_iter_ : int
+        Number of iterations of the eigensolver, 1 for a direct one.
+    graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
+        The neighbourhood graph the paths run on: symmetric, with bridges.
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each row before anything was bridged.
+    n_connected_components_ : int
+        Number of those components.
+    bridges_ : ndarray of shape (n_bridges, 2)
+        Pairs of rows that were joined to connect the graph.
+    path_method_ : str
+        The way shortest paths were found.
+    storage_ : str
+        How the geodesic distances were held.
+    storage_error_ : float
+        Largest relative rounding error of a distance that this brought: 0 for
+        "float64" and "recompute", 6e-8 for "float32".
+    dist_matrix_ : ndarray of shape (n_samples, n_samples)
+        Geodesic distances, computed when first asked for; not pickled.
+    nbrs_ : sklearn.neighbors.NearestNeighbors
+        A search over the array given to ``fit``, built when first asked for;
+        not pickled.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, when X has names that are all strings.
+
+    Warns
+    -----
+    DisconnectedGraphWarning
+        The graph was in pieces and was bridged or cut to its largest piece.
+    NegativeEigenvalueWarning
+        A wanted component has a negative eigenvalue; its column is zero.
+    RankDeficientWarning
+        Fewer than `n_components` dimensions carry information.
+    ShortcutWarning
+        A few edges carry a suspicious share of all shortest paths.
+    SlowWarning
+        The distances do not fit into memory and are recomputed.
+
+    See Also
+    --------
+    Isomap : The same without the constant.
+    LandmarkIsomap : Isomap for very many rows.
+
+    Notes
+    -----
+    A new row is placed by the eigenfunction formula as one that is `constant_`
+    farther from every training row than its geodesics say. On a training row
+    itself the coordinates jump to the fitted ones, because a row is at distance
+    zero of itself; the jump is small where the eigenvalues are large.
+
+    References
+    ----------
+    .. [1] H. Choi, S. Choi, "Kernel Isomap", Electronics Letters 40 (2004).
+    .. [2] F. Cailliez, "The analytical solution of the additive constant
+       problem", Psychometrika 48 (1983).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from planish import Isomap, KernelIsomap
+    >>> rng = np.random.default_rng(0)
+    >>> angle, height = 3 * rng.random(300), rng.random(300)
+    >>> sheet = np.column_stack([np.cos(angle), np.sin(angle), height])
+    >>> kernel_isomap = KernelIsomap(n_neighbors=8).fit(sheet)
+    >>> bool(kernel_isomap.constant_ > 0)
+    True
+    >>> unrolled = kernel_isomap.embedding_[:, 0]
+    >>> bool(abs(np.corrcoef(unrolled, angle)[0, 1]) > 0.99)
+    True
+    """
+
+    _method: ClassVar[str] = "KernelIsomap"
+
+    constant_: float
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int | None = 5,
+        radius: float | None = None,
+        n_components: int = 2,
+        constant: float | None = None,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        path_method: str = "auto",
+        neighbors_algorithm: str = "auto",
+        n_jobs: int | None = None,
+        metric: str | Callable[..., float] = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        disconnected: str = "bridge",
+        conformal: bool = False,
+        isolated: str = "error",
+        storage: str = "auto",
+        verbose: int = 0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.n_components = n_components
+        self.constant = constant
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.path_method = path_method
+        self.neighbors_algorithm = neighbors_algorithm
+        self.n_jobs = n_jobs
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.disconnected = disconnected
+        self.conformal = conformal
+        self.isolated = isolated
+        self.storage = storage
+        self.verbose = verbose

@@ -1,0 +1,199 @@
+"""Landmark Isomap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._geodesic import GeodesicEmbedding
+from ._landmarks import LandmarkParams
+
+
+class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
+    """Isomap for very many rows: a few landmarks, all others triangulated.
+
+    Geodesic distances are found from the landmarks only, classical MDS places
+    the landmarks, and every other row is placed by its distances to them. The
+    cost grows with ``n_landmarks * n_samples`` instead of ``n_samples ** 2``, and
+    no matrix of that size is ever held. With every row a landmark the result is
+    that of :class:`Isomap`.
+
+    Parameters
+    ----------
+    n_neighbors : int or None, default=5
+        Number of neighbours of each row, not counting itself. Set it to None to
+        use `radius`.
+    radius : float or None, default=None
+        Rows closer than this are neighbours.
+    n_components : int, default=2
+        Number of coordinates.
+    eigen_solver : {"auto", "arpack", "dense"}, default="auto"
+        "dense" decomposes the whole matrix, "arpack" iterates for the wanted
+        eigenpairs only (the name is scikit-learn's, the solver a block Krylov
+        method), "auto" takes the faster.
+    tol : float, default=0.0
+        Relative residual at which the iteration stops; 0 means working precision.
+    max_iter : int, default=None
+        Most iterations of the iterative solver; None for as many as it takes.
+    path_method : {"auto", "D", "FW", "batch", "sweep"}, default="auto"
+        How shortest paths are found: Dijkstra, Floyd–Warshall, or one of two
+        faster ways with the same result. "auto" takes the fastest.
+    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How neighbours are searched. All give the same neighbours.
+    n_jobs : int, default=None
+        Number of threads. None uses every core this process may use, unless a
+        :func:`joblib.parallel_config` context sets a number; negative numbers
+        count back from the cores, so -1 is all. Results are the same to the
+        last bit whatever the number.
+    metric : str or callable, default="minkowski"
+        How distances between rows are measured: a name scikit-learn knows, a
+        callable of two rows, or "precomputed" when X is a square matrix of
+        distances, or a sparse graph whose stored entries are the lengths of
+        edges.
+    p : float, default=2
+        Power of the "minkowski" metric, at least 1.
+    metric_params : dict, default=None
+        Further arguments of the metric.
+    disconnected : {"bridge", "largest", "error"}, default="bridge"
+        What to do when the graph falls into several components. "bridge" adds
+        the shortest edges that join them (a sparse precomputed graph has none
+        to add and is refused), "largest" embeds the largest component and
+        gives all other rows NaN, "error" raises
+        :class:`~planish.exceptions.DisconnectedGraphError`.
+    conformal : bool, default=False
+        Divide each edge by the spacing of its ends, the square root of the
+        product of their mean distances to their neighbours, so that regions
+        sampled densely and thinly count alike. Coordinates then have no unit.
+    isolated : {"error", "nearest"}, default="error"
+        What `transform` does with a row that has no training row within
+        `radius`: refuse it by its number, or hang it onto its nearest training
+        row, however far. With `n_neighbors` every row has neighbours.
+    n_landmarks : int, default=200
+        Number of landmarks, more than `n_components`; all rows when there are
+        fewer. More landmarks are more accurate.
+    landmarks : {"maxmin", "random", "hierarchical"} or array-like of int, default="maxmin"
+        How landmarks are chosen: each the row farthest from those before it
+        along the manifold; any rows; level by level of a cover tree, whose
+        radius halves; or exactly the rows given.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the choice; None is a fixed seed.
+    verbose : int, default=0
+        1 writes progress to stderr about once a second, 2 all of it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training rows, float32 when X is float32.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the centred kernel of the landmarks, largest first.
+    landmarks_ : ndarray of shape (n_landmarks,)
+        Rows that are landmarks, in the order they were chosen.
+    n_iter_ : int
+        Number of iterations of the eigensolver, 1 for a direct one.
+    graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
+        The neighbourhood graph the paths run on: symmetric, with bridges.
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each row before anything was bridged.
+    n_connected_components_ : int
+        Number of those components.
+    bridges_ : ndarray of shape (n_bridges, 2)
+        Pairs of rows that were joined to connect the graph.
+    path_method_ : str
+        The way shortest paths were found.
+    nbrs_ : sklearn.neighbors.NearestNeighbors
+        A search over the array given to ``fit``, built when first asked for;
+        not pickled.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, when X has names that are all strings.
+
+    Warns
+    -----
+    DisconnectedGraphWarning
+        The graph was in pieces and was bridged or cut to its largest piece.
+    NegativeEigenvalueWarning
+        A wanted component has a negative eigenvalue; its column is zero.
+    RankDeficientWarning
+        Fewer than `n_components` dimensions carry information.
+    ShortcutWarning
+        A few edges carry a suspicious share of all shortest paths.
+
+    See Also
+    --------
+    Isomap : The exact method.
+    LandmarkMDS : The same without a graph.
+
+    References
+    ----------
+    .. [1] V. de Silva, J. B. Tenenbaum, "Global versus local methods in nonlinear
+       dimensionality reduction", NIPS 15 (2003).
+    .. [2] V. de Silva, J. B. Tenenbaum, "Sparse multidimensional scaling using
+       landmark points", Stanford University (2004).
+    .. [3] J. C. Platt, "FastMap, MetricMap, and Landmark MDS are all Nyström
+       algorithms", AISTATS (2005).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from planish import LandmarkIsomap
+    >>> angle = np.linspace(0.0, 3.0, 5000)
+    >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> isomap = LandmarkIsomap(n_neighbors=4, n_components=1, n_landmarks=20).fit(arc)
+    >>> bool(abs(np.corrcoef(isomap.embedding_[:, 0], angle)[0, 1]) > 0.9999)
+    True
+    >>> isomap.landmarks_.shape
+    (20,)
+    """
+
+    _method: ClassVar[str] = "LandmarkIsomap"
+    _python_params: ClassVar[frozenset[str]] = GeodesicEmbedding._python_params | {"random_state"}
+
+    eigenvalues_: NDArray[np.float64]
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int | None = 5,
+        radius: float | None = None,
+        n_components: int = 2,
+        eigen_solver: str = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        path_method: str = "auto",
+        neighbors_algorithm: str = "auto",
+        n_jobs: int | None = None,
+        metric: str | Callable[..., float] = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        disconnected: str = "bridge",
+        conformal: bool = False,
+        isolated: str = "error",
+        n_landmarks: int = 200,
+        landmarks: str | ArrayLike = "maxmin",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.n_components = n_components
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.path_method = path_method
+        self.neighbors_algorithm = neighbors_algorithm
+        self.n_jobs = n_jobs
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.disconnected = disconnected
+        self.conformal = conformal
+        self.isolated = isolated
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.random_state = random_state
+        self.verbose = verbose

@@ -1,0 +1,243 @@
+//! What every geodesic method shares: the connected neighbourhood graph of the
+//! training rows, its shortest paths, and the way new rows enter it.
+//!
+//! Place: after [`Setting::connect`], before the geodesics become a kernel or
+//! the distances to landmarks. A new point reaches training rows through its own
+//! neighbours only, with training rows as intermediate nodes: the survey's (41).
+//!
+//! Conformal lengths (de Silva and Tenenbaum 2003): an edge is divided by
+//! √(M(i)·M(j)), M being the mean distance of a row to its neighbours, so that
+//! regions sampled densely and thinly count alike.
+
+use std::sync::OnceLock;
+
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+use super::choices::Isolated;
+use super::neighborhood::{Locator, Neighborhood, Setting};
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::graph::geodesic::{PathMethod, Plan};
+use crate::input::Scale;
+use crate::neighbors::{Hood, Neighbors};
+use crate::pipeline::{Attribute, Data};
+
+/// A connected neighbourhood graph that new rows can be hung onto.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Manifold {
+    graph: Graph,
+    labels: Vec<usize>,
+    kept: Option<Vec<u32>>,
+    bridges: Array2<i64>,
+    hood: Hood,
+    locator: Locator,
+    isolated: Isolated,
+    /// M(i) of the rows of the graph, when lengths are conformal.
+    spread: Option<Vec<f64>>,
+    input_scale: Scale,
+    length_scale: Scale,
+    order: Option<Vec<u32>>,
+    twins: Vec<(u32, u32)>,
+    path_method: PathMethod,
+    #[serde(skip)]
+    plan: OnceLock<Plan>,
+}
+
+/// What a geodesic method may say beside which rows are neighbours.
+#[derive(Debug, Clone, Copy)]
+pub struct Paths {
+    /// How shortest paths are found.
+    pub method: PathMethod,
+    /// Whether edges are measured against the spacing of their ends.
+    pub conformal: bool,
+    /// What happens to new rows without neighbours.
+    pub isolated: Isolated,
+}
+
+/// New rows on their way to coordinates.
+pub struct NewRows {
+    /// (new row, row of the training data it coincides with).
+    pub twins: Vec<(usize, usize)>,
+    /// The other new rows.
+    pub away: Vec<usize>,
+    /// Neighbours of the rows in `away` among the rows of the graph, with the
+    /// lengths of the edges to them.
+    pub near: Neighbors,
+}
+
+impl Manifold {
+    /// Connect the rows; paths are not yet planned.
+    pub fn new(setting: &Setting, paths: Paths, data: Data<'_>, ctx: &Ctx) -> Result<Manifold> {
+        let Neighborhood { connected, locator, input_scale, length_scale, twins, order, spread } =
+            setting.connect(data, ctx)?;
+        let spread = paths.conformal.then(|| usable_spread(spread, &connected.graph));
+        let (graph, length_scale) = match &spread {
+            Some(spread) => (conformal(&connected.graph, spread)?, Scale::ONE),
+            None => (connected.graph, length_scale),
+        };
+        let ends = connected.bridges.iter().flat_map(|link| [i64::from(link.from), i64::from(link.to)]);
+        Ok(Manifold {
+            bridges: Array2::from_shape_vec((connected.bridges.len(), 2), ends.collect())
+                .unwrap_or_else(|_| Array2::zeros((0, 2))),
+            graph,
+            labels: connected.labels,
+            kept: connected.kept,
+            hood: setting.hood,
+            locator,
+            isolated: paths.isolated,
+            spread,
+            input_scale,
+            length_scale,
+            order,
+            twins,
+            path_method: paths.method,
+            plan: OnceLock::new(),
+        })
+    }
+
+    /// The connected graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Component of each row of the data before the policy acted.
+    pub fn labels(&self) -> &[usize] {
+        &self.labels
+    }
+
+    /// What lengths in the graph are multiplied by, against the data's own.
+    pub fn length_scale(&self) -> Scale {
+        self.length_scale
+    }
+
+    /// An order of the graph's rows in which near rows are near, if one is known.
+    pub fn order(&self) -> Option<&[u32]> {
+        self.order.as_deref()
+    }
+
+    /// The row of the data behind a row of the graph.
+    pub fn data_row(&self, row: u32) -> usize {
+        self.kept.as_ref().map_or(row as usize, |kept| kept[row as usize] as usize)
+    }
+
+    /// The row of the graph that a row of the data is, if it was kept.
+    pub fn graph_row(&self, row: usize) -> Option<u32> {
+        match &self.kept {
+            None => u32::try_from(row).ok(),
+            Some(kept) => {
+                let row = u32::try_from(row).ok()?;
+                kept.binary_search(&row).ok().map(|place| place as u32)
+            }
+        }
+    }
+
+    /// Choose the way to shortest paths from `n_sources` rows; later calls of
+    /// [`Manifold::plan`] use it.
+    pub fn make_plan(&mut self, n_sources: usize, ctx: &Ctx) -> Result<()> {
+        let plan = Plan::new(&self.graph, self.path_method, n_sources, self.order.as_deref(), ctx)?;
+        self.path_method = plan.method();
+        self.plan = OnceLock::from(plan);
+        Ok(())
+    }
+
+    /// The way to shortest paths; made anew in a model that was read back.
+    pub fn plan(&self, ctx: &Ctx) -> Result<&Plan> {
+        if let Some(plan) = self.plan.get() {
+            return Ok(plan);
+        }
+        let rows = self.graph.len();
+        let plan = Plan::new(&self.graph, self.path_method, rows, self.order.as_deref(), ctx)?;
+        Ok(self.plan.get_or_init(|| plan))
+    }
+
+    /// Coordinates of the rows of the graph as coordinates of the rows of the
+    /// data: equal rows are given equal coordinates, and rows that the policy
+    /// `largest` left out are NaN.
+    pub fn as_data_rows(&self, mut placed: Array2<f64>) -> Array2<f64> {
+        for &(row, twin) in &self.twins {
+            let same = placed.row(twin as usize).to_owned();
+            placed.row_mut(row as usize).assign(&same);
+        }
+        let Some(kept) = &self.kept else { return placed };
+        let mut all = Array2::from_elem((self.labels.len(), placed.ncols()), f64::NAN);
+        for (coordinates, &row) in placed.outer_iter().zip(kept) {
+            all.row_mut(row as usize).assign(&coordinates);
+        }
+        all
+    }
+
+    /// Where new rows hang on the graph. A row without neighbours has no place.
+    pub fn find(&self, data: Data<'_>, ctx: &Ctx) -> Result<NewRows> {
+        let attach = self.isolated == Isolated::Nearest;
+        let found = self.locator.find(data, self.hood, attach, self.input_scale, ctx)?;
+        let mut rows = NewRows {
+            twins: Vec::new(),
+            away: Vec::new(),
+            near: Neighbors { offsets: vec![0], indices: vec![], distances: vec![] },
+        };
+        for (row, bounds) in found.offsets.windows(2).enumerate() {
+            let range = bounds[0]..bounds[1];
+            if range.is_empty() {
+                return Err(Error::input(format!(
+                    "row {row} has no training row in its neighbourhood and cannot be placed; raise `radius`, \
+                     set isolated='nearest' to hang it onto its nearest training row, or leave it out"
+                )));
+            }
+            if found.distances[range.start] == 0.0 {
+                rows.twins.push((row, self.data_row(found.indices[range.start])));
+                continue;
+            }
+            rows.away.push(row);
+            rows.near.indices.extend_from_slice(&found.indices[range.clone()]);
+            rows.near.distances.extend_from_slice(&found.distances[range]);
+            rows.near.offsets.push(rows.near.indices.len());
+        }
+        if let Some(spread) = &self.spread {
+            make_conformal(&mut rows.near, spread);
+        }
+        Ok(rows)
+    }
+
+    /// What a user may ask of the graph.
+    pub fn attributes(&self) -> Vec<(&'static str, Attribute)> {
+        let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
+        vec![
+            ("graph", Attribute::Graph(self.graph.clone())),
+            ("component_labels", Attribute::indices(&self.labels)),
+            ("n_connected_components", Attribute::Int(pieces as i64)),
+            ("bridges", Attribute::IndexMatrix(self.bridges.clone())),
+            ("path_method", Attribute::Str(self.path_method.name().to_string())),
+        ]
+    }
+}
+
+/// M(i) above zero for every row: where all neighbours coincide with the row,
+/// its longer edges count, and where there are none it does not matter.
+fn usable_spread(mut spread: Vec<f64>, graph: &Graph) -> Vec<f64> {
+    for (row, mean) in spread.iter_mut().enumerate() {
+        if *mean > 0.0 {
+            continue;
+        }
+        let positive: Vec<f64> = graph.row(row).1.iter().copied().filter(|&weight| weight > 0.0).collect();
+        *mean = if positive.is_empty() { 1.0 } else { positive.iter().sum::<f64>() / positive.len() as f64 };
+    }
+    spread
+}
+
+/// The graph with every edge divided by the geometric mean of its ends' spread.
+fn conformal(graph: &Graph, spread: &[f64]) -> Result<Graph> {
+    graph.reweighted(|i, j, weight| weight / (spread[i] * spread[j]).sqrt())
+}
+
+/// The same for the edges of new rows, their own spread being that of the lists.
+fn make_conformal(near: &mut Neighbors, spread: &[f64]) {
+    for bounds in near.offsets.windows(2) {
+        let range = bounds[0]..bounds[1];
+        let own = near.distances[range.clone()].iter().sum::<f64>() / range.len().max(1) as f64;
+        for at in range {
+            near.distances[at] /= (own * spread[near.indices[at] as usize]).sqrt();
+        }
+    }
+}
