@@ -30,6 +30,8 @@ from jobs import ImportJob, Job
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 ENGINES = {"planish": "planish", "sklearn": "scikit-learn", "tapkee": "tapkee"}
+# Compared with in a few jobs only; they have no column of their own.
+OTHERS = {"scipy": "SciPy", "heap": "planish's heap"}
 README_START, README_END = "<!-- bench:start -->", "<!-- bench:end -->"
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -59,7 +61,8 @@ def main() -> int:
         if isinstance(job, ImportJob):
             lines.append(run_import_job(job, options))
         else:
-            lines.extend(run_job(job, threads, options) for threads in options.threads)
+            for threads in options.threads:
+                lines.append(run_job(job, threads, lines, options))
 
     report = {"machine": machine(), "quick": options.quick, "lines": lines}
     output = ROOT / "build" / "bench.json"
@@ -84,9 +87,11 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument(
         "--threads", type=int, nargs="+", default=[2, 1], help="numbers of threads (2 1)"
     )
-    parser.add_argument("--engine", action="append", choices=list(ENGINES), help="only this engine")
+    parser.add_argument(
+        "--engine", action="append", choices=[*ENGINES, *OTHERS], help="only this engine"
+    )
     parser.add_argument("--data", help="directory with MNIST idx files (or PLANISH_BENCH_DATA)")
-    parser.add_argument("--timeout", type=float, default=900, help="seconds a process may take")
+    parser.add_argument("--timeout", type=float, default=3600, help="seconds a process may take")
     parser.add_argument(
         "--update-readme", action="store_true", help="write the table into README.md"
     )
@@ -97,15 +102,18 @@ def parse_options() -> argparse.Namespace:
     return options
 
 
-def run_job(job: Job, threads: int, options: argparse.Namespace) -> dict[str, Any]:
+def run_job(
+    job: Job, threads: int, before: list[dict[str, Any]], options: argparse.Namespace
+) -> dict[str, Any]:
     """All engines of a job at one number of threads, taking turns."""
+    repeats = min(options.repeats, job.repeats or options.repeats)
     names = [name for name in job.engines if not options.engine or name in options.engine]
     rounds: dict[str, list[Measurement]] = {name: [] for name in names}
-    for turn in range(options.repeats):
+    for turn in range(repeats):
         for name in names:
             if rounds[name] and "error" in rounds[name][-1]:
                 continue
-            progress(f"{job.name}, {threads} threads, {name}, {turn + 1} of {options.repeats}")
+            progress(f"{job.name}, {threads} threads, {name}, {turn + 1} of {repeats}")
             request = {
                 "job_name": job.name,
                 "engine": name,
@@ -114,7 +122,14 @@ def run_job(job: Job, threads: int, options: argparse.Namespace) -> dict[str, An
             }
             rounds[name].append(in_own_process(request, threads, options.timeout))
     engines = {name: middle(measured) for name, measured in rounds.items()}
-    return {"job": job.name, "title": job.title, "threads": threads, **judged(job, engines)}
+    others = {
+        f"{line['job']}/{name}": cell
+        for line in before
+        if line["threads"] == threads
+        for name, cell in line["engines"].items()
+    }
+    verdicts = judged(job, engines, others)
+    return {"job": job.name, "title": job.title, "threads": threads, **verdicts}
 
 
 def run_import_job(job: ImportJob, options: argparse.Namespace) -> dict[str, Any]:
@@ -128,9 +143,12 @@ def run_import_job(job: ImportJob, options: argparse.Namespace) -> dict[str, Any
     return {"job": job.name, "title": job.title, "threads": None, **judged(job, engines)}
 
 
-def judged(job: Job | ImportJob, engines: Mapping[str, Measurement]) -> dict[str, Any]:
+def judged(
+    job: Job | ImportJob, engines: Mapping[str, Measurement], others: Mapping[str, Measurement] = {}
+) -> dict[str, Any]:
     """The engines' numbers with the targets' verdicts beside them."""
-    good = {name: cell for name, cell in engines.items() if "error" not in cell}
+    both = {**others, **engines}
+    good = {name: cell for name, cell in both.items() if "error" not in cell}
     verdicts = [{"target": goal.text(), "met": goal.met(good)} for goal in job.targets]
     return {
         "engines": dict(engines),
@@ -212,6 +230,11 @@ def markdown(report: Mapping[str, Any]) -> str:
 
 def table_row(line: Mapping[str, Any], named: bool) -> list[str]:
     cells = [engine_cell(line, name) for name in ENGINES]
+    extra = [
+        f"{OTHERS[name]} {engine_cell(line, name)}" for name in OTHERS if name in line["engines"]
+    ]
+    if extra:
+        cells[1:] = ["; ".join(extra), *["–"] * (len(ENGINES) - 2)]
     return [
         line["title"] if named else "",
         str(line["threads"] or "–"),

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 Floats = NDArray[np.float64]
 
@@ -25,8 +26,8 @@ DATA_VARIABLE = "PLANISH_BENCH_DATA"
 class Data:
     """What a job is fitted to, and the truth its result is held against."""
 
-    x: Floats
-    """Points (n x D), or distances (n x n) for the precomputed jobs."""
+    x: Any
+    """Points (n x D), distances (n x n) or a sparse graph, as the job takes them."""
     truth: dict[str, Any] = field(default_factory=dict)
     """Known answers, by the name the quality measure looks up."""
     note: str = ""
@@ -66,6 +67,19 @@ def gaussian_distances(n: int, dim: int) -> Data:
     distances = (distances + distances.T) / 2
     np.fill_diagonal(distances, 0)
     return Data(distances, {"points": points})
+
+
+def sheet_graph(n: int, dim: int) -> Data:
+    """The graph of 10 nearest neighbours among points spread evenly over a cube."""
+    from scipy.spatial import cKDTree
+
+    points = np.random.default_rng(0).random((n, dim))
+    distances, neighbors = cKDTree(points).query(points, 11)
+    rows = np.repeat(np.arange(n), 10)
+    graph = sparse.csr_matrix(
+        (distances[:, 1:].ravel(), (rows, neighbors[:, 1:].ravel())), shape=(n, n)
+    )
+    return Data(graph.maximum(graph.T).tocsr())
 
 
 def digits(n: int) -> Data:

@@ -37,6 +37,8 @@ class Job:
     targets: tuple[Target, ...] = ()
     fits: int = 1
     """Fits per process; the median is taken. More than one only where a fit is short."""
+    repeats: int | None = None
+    """Processes per measurement where it is not the usual number: fits of minutes."""
     absent: Mapping[str, str] = field(default_factory=dict)
     """Engines that cannot take part, and why."""
 
@@ -95,6 +97,38 @@ def sklearn_neighbors(x: Any, threads: int) -> Fit:
     return fit
 
 
+def transform(module: str, name: str, **parameters: Any) -> Engine:
+    """The engine that places new rows: the second half of the data on a fit of the first."""
+
+    def prepare(x: Any, threads: int) -> Fit:
+        half = len(x) // 2
+        model = getattr(importlib.import_module(module), name)(**parameters, n_jobs=threads)
+        model.fit(x[:half])
+        new = x[half:]
+        return lambda: {"embedding": model.transform(new)}
+
+    return prepare
+
+
+def planish_geodesics(graph: Any, threads: int) -> Fit:
+    """Shortest paths between all nodes by planish."""
+    function = importlib.import_module("planish").geodesic_distances
+    return lambda: {"distances": function(graph, n_jobs=threads)}
+
+
+def planish_dijkstra(graph: Any, threads: int) -> Fit:
+    """The same by planish's own heap: the plain twin of its faster ways."""
+    function = importlib.import_module("planish").geodesic_distances
+    return lambda: {"distances": function(graph, path_method="D", n_jobs=threads)}
+
+
+def scipy_dijkstra(graph: Any, threads: int) -> Fit:
+    """Shortest paths between all nodes by SciPy, which has one thread."""
+    del threads
+    function = importlib.import_module("scipy.sparse.csgraph").dijkstra
+    return lambda: {"distances": function(graph, directed=False)}
+
+
 ISOMAP = {
     "planish": estimator("planish", "Isomap", n_neighbors=10),
     "sklearn": estimator("sklearn.manifold", "Isomap", n_neighbors=10),
@@ -105,6 +139,7 @@ PCA = {
     "sklearn": estimator("sklearn.decomposition", "PCA", n_components=2),
     "tapkee": tapkee("pca", target_dimension=2),
 }
+GEODESICS = {"planish": planish_geodesics, "scipy": scipy_dijkstra, "heap": planish_dijkstra}
 NEIGHBORS = {"planish": planish_neighbors, "sklearn": sklearn_neighbors}
 
 JOBS: tuple[Job | ImportJob, ...] = (
@@ -116,10 +151,101 @@ JOBS: tuple[Job | ImportJob, ...] = (
         engines=ISOMAP,
         measure="AFFINE_RESIDUAL",
         targets=(
-            targets.Faster("sklearn", 6),
-            targets.PeakAtMost(1.1e9),
+            targets.Faster("sklearn", 25),
+            targets.PeakWithin("tapkee", 0.6),
             targets.QualityWithin("sklearn", 1e-3),
         ),
+    ),
+    Job(
+        name="isomap-20k",
+        title="Isomap, Swiss roll 20 000 × 3, k = 10",
+        data=("swiss_roll", 20_000),
+        quick=("swiss_roll", 2_000),
+        engines={name: ISOMAP[name] for name in ("planish", "sklearn")},
+        measure="AFFINE_RESIDUAL",
+        targets=(targets.Faster("sklearn", 25), targets.QualityWithin("sklearn", 1e-3)),
+        absent={"tapkee": "see 10 000"},
+        repeats=1,
+    ),
+    Job(
+        name="landmark-1m",
+        title="LandmarkIsomap, Swiss roll 1 000 000 × 3, k = 10, 500 landmarks",
+        data=("swiss_roll", 1_000_000),
+        quick=("swiss_roll", 20_000),
+        engines={
+            "planish": estimator("planish", "LandmarkIsomap", n_neighbors=10, n_landmarks=500)
+        },
+        measure="AFFINE_RESIDUAL",
+        targets=(
+            targets.FasterThanJob("isomap-20k", "sklearn"),
+            targets.PeakAtMost(6e9),
+            targets.QualityAtMost(0.02),
+        ),
+        absent={"sklearn": "no landmarks", "tapkee": "not run: hours"},
+        repeats=1,
+    ),
+    Job(
+        name="isomap-100k",
+        title="Isomap, exact, Swiss roll 100 000 × 3, k = 10, rows recomputed",
+        data=("swiss_roll", 100_000),
+        quick=("swiss_roll", 5_000),
+        engines={"planish": estimator("planish", "Isomap", n_neighbors=10, storage="recompute")},
+        measure="AFFINE_RESIDUAL",
+        targets=(targets.PeakAtMost(4e9), targets.QualityAtMost(0.01)),
+        absent={"sklearn": "needs 230 GB", "tapkee": "needs 90 GB"},
+        repeats=1,
+    ),
+    Job(
+        name="isomap-mnist",
+        title="Isomap, MNIST 10 000 × 784, k = 10",
+        data=("digits", 10_000),
+        quick=("digits", 1_000),
+        engines=ISOMAP,
+        measure="GEODESIC_RESIDUAL",
+        targets=(targets.Faster("sklearn", 10), targets.QualityWithin("sklearn", 1e-3)),
+        repeats=1,
+    ),
+    Job(
+        name="transform-10k",
+        title="Isomap.transform, 10 000 fitted, 10 000 new rows",
+        data=("swiss_roll", 20_000),
+        quick=("swiss_roll", 2_000),
+        engines={
+            "planish": transform("planish", "Isomap", n_neighbors=10),
+            "sklearn": transform("sklearn.manifold", "Isomap", n_neighbors=10),
+        },
+        measure="NEW_AFFINE_RESIDUAL",
+        targets=(targets.Faster("sklearn", 10), targets.QualityWithin("sklearn", 1e-3)),
+        absent={"tapkee": "no transform"},
+        repeats=1,
+    ),
+    Job(
+        name="geodesics-2d",
+        title="Shortest paths, all pairs of a 2-D graph of 20 000 nodes",
+        data=("sheet_graph", 20_000, 2),
+        quick=("sheet_graph", 2_000, 2),
+        engines=GEODESICS,
+        measure="PATH_ERROR",
+        targets=(targets.FasterPerCore("scipy", 40), targets.QualityAtMost(1e-12)),
+        repeats=1,
+    ),
+    Job(
+        name="geodesics-5d",
+        title="Shortest paths, all pairs of a 5-D graph of 5 000 nodes",
+        data=("sheet_graph", 5_000, 5),
+        quick=("sheet_graph", 1_000, 5),
+        engines=GEODESICS,
+        measure="PATH_ERROR",
+        targets=(targets.Faster("heap", 1), targets.QualityAtMost(1e-12)),
+    ),
+    Job(
+        name="geodesics-10d",
+        title="Shortest paths, all pairs of a 10-D graph of 5 000 nodes",
+        data=("sheet_graph", 5_000, 10),
+        quick=("sheet_graph", 1_000, 10),
+        engines=GEODESICS,
+        measure="PATH_ERROR",
+        targets=(targets.Faster("heap", 1), targets.QualityAtMost(1e-12)),
     ),
     Job(
         name="isomap-1k",

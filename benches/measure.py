@@ -47,6 +47,7 @@ def measure_fit(job_name: str, engine: str, threads: int, quick: bool) -> dict[s
     return {
         "seconds": statistics.median(times),
         "first_seconds": times[0],
+        "threads": threads,
         "peak": peak,
         "baseline": baseline,
         "meter_reset": meter_reset,

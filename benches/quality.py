@@ -22,6 +22,8 @@ class Result:
     embedding: Floats | None = None
     neighbors: Any = None
     """Indices, n x k."""
+    distances: Any = None
+    """Lengths of shortest paths, n x n."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,42 @@ def affine_residual(data: Data, result: Result) -> float:
     solution = np.linalg.lstsq(design, truth, rcond=None)[0]
     spread = np.linalg.norm(truth - truth.mean(axis=0))
     return float(np.linalg.norm(truth - design @ solution) / spread)
+
+
+def new_affine_residual(data: Data, result: Result) -> float:
+    """The same for new rows, which are the second half of the data."""
+    truth = data.truth["coordinates"]
+    return affine_residual(Data(data.x, {"coordinates": truth[len(truth) // 2 :]}), result)
+
+
+def geodesic_residual(data: Data, result: Result) -> float:
+    """``1 - R²`` between geodesic and embedded distances, from 100 rows to all."""
+    from scipy.sparse.csgraph import connected_components, dijkstra
+    from sklearn.neighbors import kneighbors_graph
+
+    graph = kneighbors_graph(data.x, 10, mode="distance")
+    graph = graph.maximum(graph.T)
+    if connected_components(graph, directed=False)[0] > 1:
+        raise ValueError("the graph is in pieces")
+    rows = np.random.default_rng(0).choice(len(data.x), min(100, len(data.x)), replace=False)
+    geodesic = dijkstra(graph, directed=False, indices=rows)
+    embedding = _embedding(result)
+    placed = np.linalg.norm(embedding[rows, None, :] - embedding[None, :, :], axis=2)
+    return float(1 - np.corrcoef(geodesic.ravel(), placed.ravel())[0, 1] ** 2)
+
+
+def path_error(data: Data, result: Result) -> float:
+    """Largest relative error of the lengths from 50 nodes, against SciPy's Dijkstra."""
+    from scipy.sparse.csgraph import dijkstra
+
+    rows = np.random.default_rng(0).choice(data.x.shape[0], 50, replace=False)
+    exact = dijkstra(data.x, directed=False, indices=rows)
+    found = np.asarray(result.distances)[rows]
+    # a node is at distance 0 of itself, and where there is no path both say infinity
+    positive = (exact > 0) & np.isfinite(exact)
+    if not np.array_equal(np.isfinite(exact), np.isfinite(found)):
+        return float("inf")
+    return float(np.max(np.abs(found[positive] - exact[positive]) / exact[positive]))
 
 
 def eigenvalue_error(data: Data, result: Result) -> float:
@@ -116,6 +154,9 @@ def _embedding(result: Result) -> Floats:
 
 
 AFFINE_RESIDUAL = Measure("affine residual", affine_residual)
+NEW_AFFINE_RESIDUAL = Measure("affine residual of new rows", new_affine_residual)
+GEODESIC_RESIDUAL = Measure("residual variance", geodesic_residual)
+PATH_ERROR = Measure("largest relative error", path_error)
 EIGENVALUE_ERROR = Measure("eigenvalue error", eigenvalue_error)
 EIGEN_RESIDUAL = Measure("eigen residual", rbf_eigen_residual)
 RECALL = Measure("recall", neighbor_recall, better="higher")

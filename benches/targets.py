@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 OWN = "planish"
 Outcome = Mapping[str, Mapping[str, Any]]
-"""Engine name -> its measurements (`seconds`, `peak`, `quality`); failed engines are absent."""
+"""Engine name -> its measurements (`seconds`, `peak`, `quality`, `threads`); failed engines are
+absent. What other jobs of the run measured on as many threads is there as "job/engine"."""
 
 
 class Target(Protocol):
@@ -47,6 +48,38 @@ class Faster:
 
 
 @dataclass(frozen=True)
+class FasterPerCore:
+    """At least ``factor`` times as fast as a peer of one thread, for each thread used."""
+
+    peer: str
+    factor: float
+
+    def text(self) -> str:
+        return f"≥ {self.factor:g}× as fast per thread"
+
+    def met(self, outcome: Outcome) -> bool | None:
+        pair = _both(outcome, self.peer, "seconds")
+        if pair is None:
+            return None
+        return pair[0] * self.factor * outcome[OWN]["threads"] <= pair[1]
+
+
+@dataclass(frozen=True)
+class FasterThanJob:
+    """Faster than a peer at another job of the same run."""
+
+    job: str
+    peer: str
+
+    def text(self) -> str:
+        return f"faster than {self.peer} at {self.job}"
+
+    def met(self, outcome: Outcome) -> bool | None:
+        pair = _both(outcome, f"{self.job}/{self.peer}", "seconds")
+        return None if pair is None else pair[0] <= pair[1]
+
+
+@dataclass(frozen=True)
 class Slower:
     """At most ``factor`` times the time of a peer."""
 
@@ -73,6 +106,21 @@ class PeakAtMost:
     def met(self, outcome: Outcome) -> bool | None:
         peak = _own(outcome, "peak")
         return None if peak is None else peak <= self.limit
+
+
+@dataclass(frozen=True)
+class PeakWithin:
+    """The whole process stays below ``factor`` times a peer's."""
+
+    peer: str
+    factor: float
+
+    def text(self) -> str:
+        return f"peak ≤ {self.factor:g}× {self.peer}'s"
+
+    def met(self, outcome: Outcome) -> bool | None:
+        pair = _both(outcome, self.peer, "peak")
+        return None if pair is None else pair[0] <= self.factor * pair[1]
 
 
 @dataclass(frozen=True)

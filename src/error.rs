@@ -123,6 +123,8 @@ pub enum WarningKind {
     RankDeficient,
     /// Memory is short and a slower way is taken.
     Slow,
+    /// Rows far from all others were set aside.
+    Outlier,
 }
 
 impl WarningKind {
@@ -134,6 +136,7 @@ impl WarningKind {
         WarningKind::InputAdjusted,
         WarningKind::RankDeficient,
         WarningKind::Slow,
+        WarningKind::Outlier,
     ];
 
     /// The Python class name of this kind.
@@ -145,6 +148,7 @@ impl WarningKind {
             WarningKind::InputAdjusted => "InputAdjustedWarning",
             WarningKind::RankDeficient => "RankDeficientWarning",
             WarningKind::Slow => "SlowWarning",
+            WarningKind::Outlier => "OutlierWarning",
         }
     }
 }

@@ -10,13 +10,13 @@
 //! contract (n rows in, n rows out, finite or an error). [`Method`] is the same
 //! thing behind a pointer, for the registry and the Python door.
 
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::input::{Csr, PointsRef, check_points};
+use crate::input::{Csr, Points, PointsRef, check_points};
 use crate::params::Params;
 
 /// What a caller hands to a method: any stage of the dataflow is a door.
@@ -42,6 +42,17 @@ impl Data<'_> {
         }
     }
 
+    /// A copy of some of the rows.
+    pub fn select(&self, rows: &[u32]) -> OwnedData {
+        let indices: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
+        match self {
+            Data::Points(points) => OwnedData::Points(points.select(rows)),
+            Data::Distances(matrix) => OwnedData::Distances(matrix.select(Axis(0), &indices)),
+            Data::Kernel(matrix) => OwnedData::Kernel(matrix.select(Axis(0), &indices)),
+            Data::Graph(graph) => OwnedData::Graph(graph.select(rows)),
+        }
+    }
+
     /// The kind in words, for error messages.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -49,6 +60,31 @@ impl Data<'_> {
             Data::Distances(_) => "precomputed distances",
             Data::Kernel(_) => "a precomputed kernel",
             Data::Graph(_) => "a sparse neighbourhood graph",
+        }
+    }
+}
+
+/// Rows of [`Data`] that are held here.
+#[derive(Debug, Clone)]
+pub enum OwnedData {
+    /// Points, one per row.
+    Points(Points),
+    /// Distances.
+    Distances(Array2<f64>),
+    /// Kernel values.
+    Kernel(Array2<f64>),
+    /// Edges.
+    Graph(Csr),
+}
+
+impl OwnedData {
+    /// Lend them.
+    pub fn view(&self) -> Data<'_> {
+        match self {
+            OwnedData::Points(points) => Data::Points(points.view()),
+            OwnedData::Distances(matrix) => Data::Distances(matrix.view()),
+            OwnedData::Kernel(matrix) => Data::Kernel(matrix.view()),
+            OwnedData::Graph(graph) => Data::Graph(graph),
         }
     }
 }

@@ -24,6 +24,7 @@ __all__ = [
     "MemoryNeedError",
     "NegativeEigenvalueWarning",
     "NotConvergedError",
+    "OutlierWarning",
     "ParameterError",
     "PlanishError",
     "PlanishWarning",
@@ -121,3 +122,7 @@ class RankDeficientWarning(PlanishWarning):
 
 class SlowWarning(PlanishWarning):
     """Memory is short and a slower way is taken."""
+
+
+class OutlierWarning(PlanishWarning):
+    """Rows far from all others were placed after the map was made."""

@@ -70,6 +70,12 @@ class KernelIsomap(ScaledGeodesics):
         What `transform` does with a row that has no training row within
         `radius`: refuse it by its number, or hang it onto its nearest training
         row, however far. With `n_neighbors` every row has neighbours.
+    outliers : {"place", "keep"}, default="place"
+        What happens to rows so far from all others that they would decide the
+        map by themselves: the map is made without them and they are placed in
+        it like new rows, with a warning, or they take part like all others. At
+        most one row in a hundred counts as such, and only when it is farther
+        than three times the extent of the others.
     storage : {"auto", "float64", "float32", "recompute"}, default="auto"
         How the geodesic distances are held: n²/2 numbers of 8 or 4 bytes, or
         not at all, every pass of the eigensolver finding them anew: exact, in
@@ -99,6 +105,8 @@ class KernelIsomap(ScaledGeodesics):
         Number of those components.
     bridges_ : ndarray of shape (n_bridges, 2)
         Pairs of rows that were joined to connect the graph.
+    outliers_ : ndarray of shape (n_outliers,)
+        Rows that were placed like new ones.
     path_method_ : str
         The way shortest paths were found.
     storage_ : str
@@ -124,6 +132,8 @@ class KernelIsomap(ScaledGeodesics):
         A wanted component has a negative eigenvalue; its column is zero.
     RankDeficientWarning
         Fewer than `n_components` dimensions carry information.
+    OutlierWarning
+        A few rows lie far from all others and were placed after them.
     ShortcutWarning
         A few edges carry a suspicious share of all shortest paths.
     SlowWarning
@@ -185,6 +195,7 @@ class KernelIsomap(ScaledGeodesics):
         disconnected: str = "bridge",
         conformal: bool = False,
         isolated: str = "error",
+        outliers: str = "place",
         storage: str = "auto",
         verbose: int = 0,
     ) -> None:
@@ -204,5 +215,6 @@ class KernelIsomap(ScaledGeodesics):
         self.disconnected = disconnected
         self.conformal = conformal
         self.isolated = isolated
+        self.outliers = outliers
         self.storage = storage
         self.verbose = verbose

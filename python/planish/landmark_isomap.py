@@ -71,6 +71,12 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
         What `transform` does with a row that has no training row within
         `radius`: refuse it by its number, or hang it onto its nearest training
         row, however far. With `n_neighbors` every row has neighbours.
+    outliers : {"place", "keep"}, default="place"
+        What happens to rows so far from all others that they would decide the
+        map by themselves: the map is made without them and they are placed in
+        it like new rows, with a warning, or they take part like all others. At
+        most one row in a hundred counts as such, and only when it is farther
+        than three times the extent of the others.
     n_landmarks : int, default=200
         Number of landmarks, more than `n_components`; all rows when there are
         fewer. More landmarks are more accurate.
@@ -101,6 +107,8 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
         Number of those components.
     bridges_ : ndarray of shape (n_bridges, 2)
         Pairs of rows that were joined to connect the graph.
+    outliers_ : ndarray of shape (n_outliers,)
+        Rows that were placed like new ones.
     path_method_ : str
         The way shortest paths were found.
     nbrs_ : sklearn.neighbors.NearestNeighbors
@@ -119,6 +127,8 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
         A wanted component has a negative eigenvalue; its column is zero.
     RankDeficientWarning
         Fewer than `n_components` dimensions carry information.
+    OutlierWarning
+        A few rows lie far from all others and were placed after them.
     ShortcutWarning
         A few edges carry a suspicious share of all shortest paths.
 
@@ -173,6 +183,7 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
         disconnected: str = "bridge",
         conformal: bool = False,
         isolated: str = "error",
+        outliers: str = "place",
         n_landmarks: int = 200,
         landmarks: str | ArrayLike = "maxmin",
         random_state: int | np.random.RandomState | None = None,
@@ -193,6 +204,7 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
         self.disconnected = disconnected
         self.conformal = conformal
         self.isolated = isolated
+        self.outliers = outliers
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.random_state = random_state

@@ -71,6 +71,8 @@ class LandmarkMDS(LandmarkParams, MetricEmbedding):
     landmarks_ : ndarray of shape (n_landmarks,)
         Rows that are landmarks, in the order they were chosen; with "fastmap"
         the two of the first coordinate, then those of the second, and so on.
+    n_iter_ : int
+        Number of iterations of the eigensolver, 1 for a direct one.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -117,6 +119,7 @@ class LandmarkMDS(LandmarkParams, MetricEmbedding):
     _python_params: ClassVar[frozenset[str]] = MetricEmbedding._python_params | {"random_state"}
 
     eigenvalues_: NDArray[np.float64]
+    n_iter_: int
 
     def __init__(
         self,

@@ -9,8 +9,10 @@
 mod assemble;
 mod components;
 pub mod geodesic;
+mod outliers;
 
 pub use components::{Components, Connected, Policy, components, connect};
+pub use outliers::outliers;
 
 use serde::{Deserialize, Serialize};
 

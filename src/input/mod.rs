@@ -32,6 +32,18 @@ impl Csr {
         self.offsets.len() - 1
     }
 
+    /// A copy of some of the rows, in the order they are named.
+    pub fn select(&self, rows: &[u32]) -> Csr {
+        let mut part = Csr { cols: self.cols, offsets: vec![0], indices: vec![], values: vec![] };
+        for &row in rows {
+            let (columns, values) = self.row(row as usize);
+            part.indices.extend_from_slice(columns);
+            part.values.extend_from_slice(values);
+            part.offsets.push(part.indices.len());
+        }
+        part
+    }
+
     /// Columns and values of row `i`.
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.offsets[i]..self.offsets[i + 1];
@@ -84,6 +96,15 @@ impl PointsRef<'_> {
         }
     }
 
+    /// Whether one row here and one there are equal.
+    pub fn row_equals(&self, row: usize, other: PointsRef<'_>, other_row: usize) -> bool {
+        match (self, other) {
+            (PointsRef::Dense(a), PointsRef::Dense(b)) => a.row(row) == b.row(other_row),
+            (PointsRef::Sparse(a), PointsRef::Sparse(b)) => a.row(row) == b.row(other_row),
+            _ => false,
+        }
+    }
+
     /// A copy of some of the points, in the order they are named.
     pub fn select(&self, rows: &[u32]) -> Points {
         match self {
@@ -91,16 +112,7 @@ impl PointsRef<'_> {
                 let rows: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
                 Points::Dense(matrix.select(Axis(0), &rows))
             }
-            PointsRef::Sparse(matrix) => {
-                let mut part = Csr { cols: matrix.cols, offsets: vec![0], indices: vec![], values: vec![] };
-                for &row in rows {
-                    let (columns, values) = matrix.row(row as usize);
-                    part.indices.extend_from_slice(columns);
-                    part.values.extend_from_slice(values);
-                    part.offsets.push(part.indices.len());
-                }
-                Points::Sparse(part)
-            }
+            PointsRef::Sparse(matrix) => Points::Sparse(matrix.select(rows)),
         }
     }
 

@@ -62,6 +62,16 @@ choices! {
 }
 
 choices! {
+    /// What happens to training rows that are far from all others.
+    Outliers {
+        /// They are placed like new rows in the map of the others.
+        Place = "place",
+        /// They take part like all others.
+        Keep = "keep",
+    }
+}
+
+choices! {
     /// How the distances between all pairs of rows are held.
     Storage {
         /// In double precision if they fit into memory, else recomputed.

@@ -53,6 +53,8 @@ macro_rules! geodesic_params {
                 conformal: bool = false,
                 /// What happens to new rows without neighbours.
                 isolated: $crate::methods::choices::Isolated = $crate::methods::choices::Isolated::Error,
+                /// What happens to rows far from all others.
+                outliers: $crate::methods::choices::Outliers = $crate::methods::choices::Outliers::Place,
                 $($own)*
             }
         }
@@ -64,6 +66,7 @@ macro_rules! geodesic_params {
                     metric: self.metric.metric(self.p)?,
                     algorithm: self.neighbors_algorithm.algorithm(),
                     policy: self.disconnected,
+                    outliers: self.outliers,
                 })
             }
             fn paths(&self) -> $crate::methods::manifold::Paths {

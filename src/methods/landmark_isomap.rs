@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::choices::check_components;
 use super::geodesic_params::{GeodesicParams, geodesic_params};
 use super::landmark_geodesics as to_landmarks;
-use super::manifold::Manifold;
+use super::manifold::{Manifold, NewRows};
 use crate::context::Ctx;
 use crate::embedding::{kept_values, scale_back};
 use crate::error::{Error, Result};
@@ -115,15 +115,19 @@ impl Recipe for LandmarkIsomap {
         let mut placed = to_landmarks::place_nodes(plan, &landmarks, &formula, ctx)?;
         let scale = manifold.length_scale();
         scale_back(placed.view_mut(), scale);
-        Ok(FittedLandmarkIsomap {
-            embedding: manifold.as_data_rows(placed),
+        let mut embedding = manifold.as_data_rows(placed);
+        let mut model = FittedLandmarkIsomap {
+            embedding: Array2::zeros((0, 0)),
             eigenvalues: spectrum.values.iter().map(|&value| scale.back_squared(value)).collect(),
             iterations: spectrum.iterations.max(1),
             manifold,
             chosen,
             landmarks,
             formula,
-        })
+        };
+        model.manifold.place_set_aside(&mut embedding, data, |rows| model.place_rows(&rows, ctx), ctx)?;
+        model.embedding = embedding;
+        Ok(model)
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
@@ -165,8 +169,13 @@ impl Model for FittedLandmarkIsomap {
     }
 
     fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
-        let rows = self.manifold.find(data, ctx)?;
-        let mut placed = Array2::zeros((data.rows(), self.formula.components()));
+        self.place_rows(&self.manifold.find(data, ctx)?, ctx)
+    }
+}
+
+impl FittedLandmarkIsomap {
+    fn place_rows(&self, rows: &NewRows, ctx: &Ctx) -> Result<Array2<f64>> {
+        let mut placed = Array2::zeros((rows.count, self.formula.components()));
         for &(row, twin) in &rows.twins {
             placed.row_mut(row).assign(&self.embedding.row(twin));
         }

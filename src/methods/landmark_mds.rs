@@ -74,6 +74,7 @@ params! {
 pub struct FittedLandmarkMds {
     embedding: Array2<f64>,
     eigenvalues: Option<Vec<f64>>,
+    iterations: usize,
     landmarks: Vec<u32>,
     located: Located,
     formula: Formula,
@@ -141,6 +142,7 @@ struct Survey {
     landmarks: Vec<u32>,
     formula: Formula,
     eigenvalues: Option<Vec<f64>>,
+    iterations: usize,
 }
 
 impl LandmarkMds {
@@ -166,7 +168,12 @@ impl LandmarkMds {
         let row_means = Array1::from(means.rows).mapv(|mean| -0.5 * mean);
         let formula =
             Eigenfunction::new(spectrum.vectors.view(), &kept, row_means, -0.5 * means.grand, origin);
-        Ok(Survey { landmarks, formula: Formula::Eigen(formula), eigenvalues: Some(spectrum.values) })
+        Ok(Survey {
+            landmarks,
+            formula: Formula::Eigen(formula),
+            iterations: spectrum.iterations.max(1),
+            eigenvalues: Some(spectrum.values),
+        })
     }
 
     fn survey_lines(&self, training: &Training<'_>, ctx: &Ctx) -> Result<Survey> {
@@ -183,7 +190,7 @@ impl LandmarkMds {
                 ),
             );
         }
-        Ok(Survey { landmarks, formula: Formula::FastMap(formula), eigenvalues: None })
+        Ok(Survey { landmarks, formula: Formula::FastMap(formula), eigenvalues: None, iterations: 1 })
     }
 
     fn choose(&self, training: &Training<'_>, ctx: &Ctx) -> Result<Vec<u32>> {
@@ -261,12 +268,20 @@ impl FittedLandmarkMds {
         data: Data<'_>,
         ctx: &Ctx,
     ) -> Result<FittedLandmarkMds> {
-        let Survey { landmarks, formula, eigenvalues } = survey;
+        let Survey { landmarks, formula, eigenvalues, iterations } = survey;
         let eigenvalues = eigenvalues
             .map(|values| values.iter().map(|&value| length_scale.back_squared(value)).collect());
         let embedding = Array2::zeros((0, 0));
-        let mut model =
-            FittedLandmarkMds { embedding, eigenvalues, landmarks, located, formula, input_scale, length_scale };
+        let mut model = FittedLandmarkMds {
+            embedding,
+            eigenvalues,
+            iterations,
+            landmarks,
+            located,
+            formula,
+            input_scale,
+            length_scale,
+        };
         model.embedding = model.place(data, ctx)?;
         Ok(model)
     }
@@ -316,7 +331,10 @@ impl Model for FittedLandmarkMds {
 
     fn attributes(&self) -> Vec<(&'static str, Attribute)> {
         let landmarks: Vec<usize> = self.landmarks.iter().map(|&row| row as usize).collect();
-        let mut named = vec![("landmarks", Attribute::indices(&landmarks))];
+        let mut named = vec![
+            ("landmarks", Attribute::indices(&landmarks)),
+            ("n_iter", Attribute::Int(self.iterations as i64)),
+        ];
         named.extend(self.eigenvalues.as_ref().map(|values| ("eigenvalues", Attribute::vector(values))));
         named
     }

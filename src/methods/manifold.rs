@@ -20,7 +20,7 @@ use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::geodesic::{PathMethod, Plan};
-use crate::input::Scale;
+use crate::input::{Points, Scale};
 use crate::neighbors::{Hood, Neighbors};
 use crate::pipeline::{Attribute, Data};
 
@@ -40,6 +40,9 @@ pub struct Manifold {
     length_scale: Scale,
     order: Option<Vec<u32>>,
     twins: Vec<(u32, u32)>,
+    /// Training rows far from all others, and where they are if they are points.
+    set_aside: Vec<u32>,
+    outliers: Option<Points>,
     path_method: PathMethod,
     #[serde(skip)]
     plan: OnceLock<Plan>,
@@ -58,6 +61,8 @@ pub struct Paths {
 
 /// New rows on their way to coordinates.
 pub struct NewRows {
+    /// How many there are.
+    pub count: usize,
     /// (new row, row of the training data it coincides with).
     pub twins: Vec<(usize, usize)>,
     /// The other new rows.
@@ -70,7 +75,7 @@ pub struct NewRows {
 impl Manifold {
     /// Connect the rows; paths are not yet planned.
     pub fn new(setting: &Setting, paths: Paths, data: Data<'_>, ctx: &Ctx) -> Result<Manifold> {
-        let Neighborhood { connected, locator, input_scale, length_scale, twins, order, spread } =
+        let Neighborhood { connected, locator, input_scale, length_scale, twins, order, spread, set_aside } =
             setting.connect(data, ctx)?;
         let spread = paths.conformal.then(|| usable_spread(spread, &connected.graph));
         let (graph, length_scale) = match &spread {
@@ -92,6 +97,11 @@ impl Manifold {
             length_scale,
             order,
             twins,
+            outliers: match data {
+                Data::Points(points) if !set_aside.is_empty() => Some(points.select(&set_aside)),
+                _ => None,
+            },
+            set_aside,
             path_method: paths.method,
             plan: OnceLock::new(),
         })
@@ -168,17 +178,64 @@ impl Manifold {
         all
     }
 
+    /// Coordinates for the outliers of the training data, by the way new rows go.
+    pub fn place_set_aside(
+        &self,
+        embedding: &mut Array2<f64>,
+        data: Data<'_>,
+        place: impl FnOnce(NewRows) -> Result<Array2<f64>>,
+        ctx: &Ctx,
+    ) -> Result<()> {
+        if self.set_aside.is_empty() {
+            return Ok(());
+        }
+        let part = data.select(&self.set_aside);
+        let found = self.locator.find(part.view(), self.hood, true, self.input_scale, ctx)?;
+        let placed = place(self.sorted(&found, &vec![None; self.set_aside.len()])?)?;
+        for (coordinates, &row) in placed.outer_iter().zip(&self.set_aside) {
+            embedding.row_mut(row as usize).assign(&coordinates);
+        }
+        Ok(())
+    }
+
     /// Where new rows hang on the graph. A row without neighbours has no place.
     pub fn find(&self, data: Data<'_>, ctx: &Ctx) -> Result<NewRows> {
         let attach = self.isolated == Isolated::Nearest;
         let found = self.locator.find(data, self.hood, attach, self.input_scale, ctx)?;
+        self.sorted(&found, &self.known_outliers(data))
+    }
+
+    /// For each new row the outlier of the training data that it is, if it is one.
+    fn known_outliers(&self, data: Data<'_>) -> Vec<Option<u32>> {
+        let rows = data.rows();
+        let find = |is: &dyn Fn(usize, usize) -> bool| -> Vec<Option<u32>> {
+            let outlier = |row| (0..self.set_aside.len()).find(|&place| is(row, place));
+            (0..rows).map(|row| outlier(row).map(|place| self.set_aside[place])).collect()
+        };
+        match (data, &self.outliers) {
+            (Data::Points(new), Some(known)) => find(&|row, place| new.row_equals(row, known.view(), place)),
+            (Data::Distances(matrix), _) => find(&|row, place| {
+                matrix.get([row, self.set_aside[place] as usize]).is_some_and(|&distance| distance == 0.0)
+            }),
+            _ => vec![None; rows],
+        }
+    }
+
+    /// New rows by what is to be done with them: those that coincide with a
+    /// training row (an outlier that is `known`, or one of the graph) and others.
+    fn sorted(&self, found: &Neighbors, known: &[Option<u32>]) -> Result<NewRows> {
         let mut rows = NewRows {
+            count: known.len(),
             twins: Vec::new(),
             away: Vec::new(),
             near: Neighbors { offsets: vec![0], indices: vec![], distances: vec![] },
         };
         for (row, bounds) in found.offsets.windows(2).enumerate() {
             let range = bounds[0]..bounds[1];
+            if let Some(twin) = known[row] {
+                rows.twins.push((row, twin as usize));
+                continue;
+            }
             if range.is_empty() {
                 return Err(Error::input(format!(
                     "row {row} has no training row in its neighbourhood and cannot be placed; raise `radius`, \
@@ -208,6 +265,7 @@ impl Manifold {
             ("component_labels", Attribute::indices(&self.labels)),
             ("n_connected_components", Attribute::Int(pieces as i64)),
             ("bridges", Attribute::IndexMatrix(self.bridges.clone())),
+            ("outliers", Attribute::Indices(self.set_aside.iter().map(|&row| i64::from(row)).collect())),
             ("path_method", Attribute::Str(self.path_method.name().to_string())),
         ]
     }

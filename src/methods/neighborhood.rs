@@ -4,11 +4,11 @@
 use ndarray::{ArrayView2, Axis, CowArray, Ix2};
 use serde::{Deserialize, Serialize};
 
-use super::choices::ignores_scale;
+use super::choices::{Outliers, ignores_scale};
 use crate::context::Ctx;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, WarningKind};
 use crate::graph::Graph;
-use crate::graph::{Connected, Policy, connect};
+use crate::graph::{Connected, Policy, connect, outliers};
 use crate::input::check::{self, check_offsets};
 use crate::input::scale::{Scale, largest_of, scale_of_matrix, scale_of_points};
 use crate::input::{Csr, PointsRef};
@@ -55,6 +55,8 @@ pub struct Neighborhood {
     pub order: Option<Vec<u32>>,
     /// Mean distance of each row of the graph to its neighbours.
     pub spread: Vec<f64>,
+    /// Rows of the data that were set aside, to be placed like new ones.
+    pub set_aside: Vec<u32>,
 }
 
 /// The part of a method's parameters that says which rows are neighbours.
@@ -68,6 +70,8 @@ pub struct Setting {
     pub algorithm: Algorithm,
     /// What to do with a graph in pieces.
     pub policy: Policy,
+    /// What to do with rows far from all others.
+    pub outliers: Outliers,
 }
 
 /// Exactly one of `n_neighbors` and `radius`.
@@ -123,6 +127,7 @@ impl Setting {
         let index = Index::build(points, metric, self.algorithm, ctx)?;
         let near = index.neighbors_of_all(scaled_hood(self.hood, length_scale), ctx)?;
         let connected = connect(Graph::from_neighbors(&near), Some(&index), self.policy, ctx)?;
+        let (connected, set_aside) = self.set_outliers_aside(connected, length_scale, ctx)?;
         let twins = twins(&near, connected.kept.as_deref());
         let spread = mean_distances(&near, connected.kept.as_deref());
         let index = match &connected.kept {
@@ -138,6 +143,7 @@ impl Setting {
             twins,
             order,
             spread,
+            set_aside,
         })
     }
 
@@ -148,11 +154,12 @@ impl Setting {
         let near = from_distances(matrix.view(), scaled_hood(self.hood, scale), ctx)?;
         let links = MatrixLinks(matrix.view());
         let connected = connect(Graph::from_neighbors(&near), Some(&links), self.policy, ctx)?;
+        let (connected, set_aside) = self.set_outliers_aside(connected, scale, ctx)?;
         let twins = twins(&near, connected.kept.as_deref());
         let spread = mean_distances(&near, connected.kept.as_deref());
         let locator = Locator::Distances { rows: matrix.nrows(), columns: connected.kept.clone() };
         let (input_scale, length_scale, order) = (scale, scale, None);
-        Ok(Neighborhood { connected, locator, input_scale, length_scale, twins, order, spread })
+        Ok(Neighborhood { connected, locator, input_scale, length_scale, twins, order, spread, set_aside })
     }
 
     fn connect_graph(&self, given: &Csr, ctx: &Ctx) -> Result<Neighborhood> {
@@ -164,13 +171,62 @@ impl Setting {
         let scale = Scale::for_largest(largest_of(&near.distances));
         let near = scaled_neighbors(near, scale);
         let connected = connect(Graph::from_neighbors(&near), None, self.policy, ctx)?;
+        let (connected, set_aside) = self.set_outliers_aside(connected, scale, ctx)?;
         let twins = twins(&near, connected.kept.as_deref());
         let spread = mean_distances(&near, connected.kept.as_deref());
         let columns = connected.kept.as_ref().map(|kept| graph_rows(kept, rows));
         let locator = Locator::Graph { rows, columns };
         let (input_scale, length_scale, order) = (scale, scale, None);
-        Ok(Neighborhood { connected, locator, input_scale, length_scale, twins, order, spread })
+        Ok(Neighborhood { connected, locator, input_scale, length_scale, twins, order, spread, set_aside })
     }
+}
+
+impl Setting {
+    /// Without the rows that are far from all others, where that is wanted; the
+    /// rows of the data that were taken out.
+    fn set_outliers_aside(
+        &self,
+        connected: Connected,
+        scale: Scale,
+        ctx: &Ctx,
+    ) -> Result<(Connected, Vec<u32>)> {
+        if self.outliers == Outliers::Keep {
+            return Ok((connected, Vec::new()));
+        }
+        let far = outliers(&connected.graph, ctx)?;
+        if far.is_empty() {
+            return Ok((connected, far));
+        }
+        let data_row = |row: u32| connected.kept.as_ref().map_or(row, |kept| kept[row as usize]);
+        let set_aside: Vec<u32> = far.iter().map(|&row| data_row(row)).collect();
+        tell_of_outliers(&connected.graph, &far, &set_aside, scale, ctx);
+        let rest: Vec<u32> =
+            (0..connected.graph.len() as u32).filter(|row| far.binary_search(row).is_err()).collect();
+        let graph = connected.graph.subgraph(&rest)?;
+        let kept = Some(rest.iter().map(|&row| data_row(row)).collect());
+        Ok((Connected { graph, kept, ..connected }, set_aside))
+    }
+}
+
+fn tell_of_outliers(graph: &Graph, far: &[u32], rows: &[u32], scale: Scale, ctx: &Ctx) {
+    const SHOWN: usize = 5;
+    let nearest = |&row: &u32| graph.row(row as usize).1.iter().copied().fold(f64::INFINITY, f64::min);
+    let shown: Vec<String> = far
+        .iter()
+        .zip(rows)
+        .take(SHOWN)
+        .map(|(at, row)| format!("{row} ({:.6} from its nearest)", scale.back(nearest(at))))
+        .collect();
+    let more = if far.len() > SHOWN { ", …" } else { "" };
+    ctx.warn(
+        WarningKind::Outlier,
+        format!(
+            "{} row(s) lie so far from all others that they would decide the map: {}{more}; the map is made \
+             without them and they are placed in it like new rows; remove them, or set outliers='keep'",
+            far.len(),
+            shown.join(", ")
+        ),
+    );
 }
 
 impl Locator {

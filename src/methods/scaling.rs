@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::choices::{Storage, check_components};
 use super::geodesic_params::GeodesicParams;
 use super::landmark_geodesics as to_landmarks;
-use super::manifold::Manifold;
+use super::manifold::{Manifold, NewRows};
 use crate::context::{Ctx, available_memory};
 use crate::embedding::{coordinates, kept_values, scale_back};
 use crate::error::{Error, Result, WarningKind};
@@ -156,7 +156,11 @@ pub fn fit(
     let manifold = Manifold::new(&setting, method.paths(), data, ctx)?;
     let most = manifold.graph().len();
     check_components(method.components(), most, "the number of rows in the largest component")?;
-    FittedIsomap::new(manifold, method.components(), storage, constant, &options, ctx)
+    let mut model = FittedIsomap::new(manifold, method.components(), storage, constant, &options, ctx)?;
+    let mut embedding = std::mem::take(&mut model.embedding);
+    model.manifold.place_set_aside(&mut embedding, data, |rows| model.place_rows(&rows, ctx), ctx)?;
+    model.embedding = embedding;
+    Ok(model)
 }
 
 impl FittedIsomap {
@@ -309,8 +313,22 @@ impl Model for FittedIsomap {
     }
 
     fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
-        let rows = self.manifold.find(data, ctx)?;
-        let mut placed = Array2::zeros((data.rows(), self.extension.components()));
+        self.place_rows(&self.manifold.find(data, ctx)?, ctx)
+    }
+
+    fn compute(&self, what: &str, ctx: &Ctx) -> Result<Attribute> {
+        match what {
+            "dist_matrix" => Ok(Attribute::Matrix(self.geodesics(ctx)?)),
+            "reconstruction_error" => Ok(Attribute::Float(self.reconstruction_error(ctx)?)),
+            "residual_variance" => Ok(Attribute::vector(&self.residual_variance(ctx)?)),
+            other => Err(Error::Unsupported(format!("Isomap cannot compute `{other}`"))),
+        }
+    }
+}
+
+impl FittedIsomap {
+    fn place_rows(&self, rows: &NewRows, ctx: &Ctx) -> Result<Array2<f64>> {
+        let mut placed = Array2::zeros((rows.count, self.extension.components()));
         for &(row, twin) in &rows.twins {
             placed.row_mut(row).assign(&self.embedding.row(twin));
         }
@@ -334,14 +352,5 @@ impl Model for FittedIsomap {
             }
         }
         Ok(placed)
-    }
-
-    fn compute(&self, what: &str, ctx: &Ctx) -> Result<Attribute> {
-        match what {
-            "dist_matrix" => Ok(Attribute::Matrix(self.geodesics(ctx)?)),
-            "reconstruction_error" => Ok(Attribute::Float(self.reconstruction_error(ctx)?)),
-            "residual_variance" => Ok(Attribute::vector(&self.residual_variance(ctx)?)),
-            other => Err(Error::Unsupported(format!("Isomap cannot compute `{other}`"))),
-        }
     }
 }

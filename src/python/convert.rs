@@ -1,6 +1,6 @@
 //! Python values in and out: data tuples, parameters, attributes.
 
-use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -138,10 +138,10 @@ pub fn attribute(py: Python<'_>, value: Attribute) -> PyResult<Bound<'_, PyAny>>
         Attribute::Int(number) => number.into_bound_py_any(py),
         Attribute::Float(number) => number.into_bound_py_any(py),
         Attribute::Str(name) => name.into_bound_py_any(py),
-        Attribute::Vector(vector) => vector.to_pyarray(py).into_bound_py_any(py),
-        Attribute::Indices(vector) => vector.to_pyarray(py).into_bound_py_any(py),
-        Attribute::Matrix(matrix) => matrix.to_pyarray(py).into_bound_py_any(py),
-        Attribute::IndexMatrix(matrix) => matrix.to_pyarray(py).into_bound_py_any(py),
+        Attribute::Vector(vector) => vector.into_pyarray(py).into_bound_py_any(py),
+        Attribute::Indices(vector) => vector.into_pyarray(py).into_bound_py_any(py),
+        Attribute::Matrix(matrix) => matrix.into_pyarray(py).into_bound_py_any(py),
+        Attribute::IndexMatrix(matrix) => matrix.into_pyarray(py).into_bound_py_any(py),
         Attribute::Graph(graph) => graph_tuple(py, &graph),
     }
 }

@@ -9,7 +9,7 @@ mod convert;
 mod errors;
 mod run;
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -56,7 +56,7 @@ impl Model {
         let data = data.view()?;
         let inner = &*self.inner;
         let placed = run(py, Job::new(n_jobs, progress), |ctx| pipeline::transform(inner, data, ctx))?;
-        Ok(placed.to_pyarray(py))
+        Ok(placed.into_pyarray(py))
     }
 
     /// Points for given coordinates.
@@ -71,7 +71,7 @@ impl Model {
         let inner = &*self.inner;
         let points =
             run(py, Job::new(n_jobs, progress), |ctx| pipeline::inverse_transform(inner, coordinates, ctx))?;
-        Ok(points.to_pyarray(py))
+        Ok(points.into_pyarray(py))
     }
 
     /// Something computed only when asked for.
@@ -200,7 +200,7 @@ fn geodesic_distances<'py>(
     let rows = run(py, Job::new(n_jobs, progress), |ctx| {
         stages::geodesic_rows(data, sources.as_deref(), path_method, ctx)
     })?;
-    Ok(rows.to_pyarray(py))
+    Ok(rows.into_pyarray(py))
 }
 
 /// Bytes a fit takes at its largest moment beyond the input.

@@ -18,6 +18,7 @@ from planish.exceptions import (
     InputError,
     MemoryNeedError,
     NegativeEigenvalueWarning,
+    OutlierWarning,
     ParameterError,
     RankDeficientWarning,
     UnsupportedError,
@@ -363,7 +364,7 @@ def test_disconnected_foreign_metric_policies(two_islands):
 
 def test_lonely_rows_of_a_radius_graph(roll):
     X = np.vstack([roll, [[500.0, 0.0, 0.0]]])
-    with pytest.warns(DisconnectedGraphWarning):
+    with pytest.warns(DisconnectedGraphWarning), pytest.warns(OutlierWarning):
         fitted = Isomap(n_neighbors=None, radius=6.0).fit(X)
     assert fitted.n_connected_components_ == 2
     assert np.isfinite(fitted.embedding_).all()

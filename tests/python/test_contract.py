@@ -21,7 +21,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import planish
-from planish import PCA, ClassicalMDS, Isomap, KernelMDS
+from planish import (
+    PCA,
+    ClassicalMDS,
+    Isomap,
+    KernelIsomap,
+    KernelMDS,
+    LandmarkIsomap,
+    LandmarkMDS,
+)
 
 BATTERY = [
     PCA(),
@@ -36,6 +44,16 @@ BATTERY = [
     Isomap(n_neighbors=3),
     Isomap(n_neighbors=None, radius=10.0, n_components=1),
     Isomap(n_neighbors=3, metric="precomputed", n_components=1),
+    Isomap(n_neighbors=3, conformal=True, storage="recompute"),
+    KernelIsomap(n_neighbors=3),
+    KernelIsomap(n_neighbors=3, metric="precomputed", n_components=1),
+    LandmarkIsomap(n_neighbors=3),
+    LandmarkIsomap(n_neighbors=3, n_landmarks=5, landmarks="hierarchical", n_components=1),
+    LandmarkIsomap(n_neighbors=3, metric="precomputed", landmarks="random", n_components=1),
+    LandmarkMDS(),
+    LandmarkMDS(n_landmarks=5, landmarks="random", metric="manhattan"),
+    LandmarkMDS(algorithm="fastmap", metric="precomputed"),
+    LandmarkMDS(algorithm="metricmap", n_components=1),
 ]
 
 ESTIMATORS = [
@@ -43,6 +61,9 @@ ESTIMATORS = [
     ClassicalMDS(),
     KernelMDS(kernel="rbf"),
     Isomap(n_neighbors=8),
+    KernelIsomap(n_neighbors=8),
+    LandmarkIsomap(n_neighbors=8, n_landmarks=20),
+    LandmarkMDS(n_landmarks=20),
 ]
 
 

@@ -13,7 +13,15 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import planish
 from conftest import swiss_roll
-from planish import PCA, ClassicalMDS, Isomap, KernelMDS
+from planish import (
+    PCA,
+    ClassicalMDS,
+    Isomap,
+    KernelIsomap,
+    KernelMDS,
+    LandmarkIsomap,
+    LandmarkMDS,
+)
 
 POINTS = swiss_roll(700, seed=2)
 WIDE = np.random.default_rng(0).normal(size=(300, 40))
@@ -46,6 +54,22 @@ CASES = {
     "Isomap cosine": (Isomap(n_neighbors=9, metric="cosine"), WIDE),
     "Isomap canberra": (Isomap(n_neighbors=15, metric="canberra"), WIDE),
     "Isomap precomputed": (Isomap(n_neighbors=8, metric="precomputed"), squareform(pdist(POINTS))),
+    "Isomap conformal": (Isomap(n_neighbors=8, conformal=True), POINTS),
+    "Isomap recomputed": (Isomap(n_neighbors=8, storage="recompute"), POINTS),
+    "Isomap single": (Isomap(n_neighbors=8, storage="float32"), POINTS),
+    "KernelIsomap": (KernelIsomap(n_neighbors=8), POINTS),
+    "LandmarkIsomap": (LandmarkIsomap(n_neighbors=8, n_landmarks=50), POINTS),
+    "LandmarkIsomap random": (
+        LandmarkIsomap(n_neighbors=8, n_landmarks=50, landmarks="random", path_method="batch"),
+        POINTS,
+    ),
+    "LandmarkMDS": (LandmarkMDS(n_landmarks=50), POINTS),
+    "LandmarkMDS hierarchical": (
+        LandmarkMDS(n_landmarks=50, landmarks="hierarchical", metric="manhattan"),
+        WIDE,
+    ),
+    "LandmarkMDS metricmap": (LandmarkMDS(n_landmarks=50, algorithm="metricmap"), WIDE),
+    "LandmarkMDS canberra": (LandmarkMDS(n_landmarks=50, metric="canberra"), POINTS[:200]),
     "Isomap float32": (Isomap(n_neighbors=8), POINTS.astype(np.float32)),
 }
 

@@ -20,8 +20,10 @@ from planish import (
     residual_variance,
 )
 from planish.exceptions import (
+    DisconnectedGraphWarning,
     InputError,
     NegativeEigenvalueWarning,
+    OutlierWarning,
     ParameterError,
     RankDeficientWarning,
     SlowWarning,
@@ -544,3 +546,72 @@ def test_negative_eigenvalues_and_their_remedy(roll):
     with warnings.catch_warnings():
         warnings.simplefilter("error", NegativeEigenvalueWarning)
         KernelIsomap(n_neighbors=8, n_components=390).fit(roll)
+
+
+# -- outliers -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [Isomap, KernelIsomap, LandmarkIsomap])
+@pytest.mark.parametrize("conformal", [False, True])
+def test_one_row_far_away_does_not_change_the_map_of_the_rest(cls, conformal, roll):
+    alone = cls(n_neighbors=8, conformal=conformal).fit(roll)
+    far = roll.mean(axis=0) + 1000 * roll.std()
+    both = np.insert(roll, 7, far, axis=0)
+    estimator = cls(n_neighbors=8, conformal=conformal)
+    with pytest.warns(OutlierWarning, match=r"1 row.*: 7 \("):
+        estimator.fit(both)
+    assert estimator.outliers_.tolist() == [7]
+    rest = np.delete(estimator.embedding_, 7, axis=0)
+    assert_same_columns(rest, alone.embedding_, 1e-9)
+    assert np.isfinite(estimator.embedding_).all()
+    assert np.array_equal(estimator.transform(both), estimator.embedding_)
+    # Placed as a new row would be.
+    signs = np.sign((rest * alone.embedding_).sum(axis=0))
+    np.testing.assert_allclose(
+        estimator.embedding_[7], signs * alone.transform(far[None])[0], rtol=1e-8
+    )
+
+
+def test_outliers_of_distances_graphs_and_radii(roll):
+    far = np.vstack([roll, roll.mean(axis=0) + 1000 * roll.std()])
+    D = cdist(far, far)
+    expected = Isomap(n_neighbors=8).fit(roll).embedding_
+    for data, keywords in (
+        (D, {"metric": "precomputed"}),
+        (neighbors_graph(far, n_neighbors=8), {"metric": "precomputed"}),
+    ):
+        estimator = Isomap(n_neighbors=8, **keywords)
+        with pytest.warns(OutlierWarning):
+            estimator.fit(data)
+        assert_same_columns(estimator.embedding_[:-1], expected, 1e-9)
+        assert np.isfinite(estimator.embedding_).all()
+        if data is D:
+            assert np.array_equal(estimator.transform(data), estimator.embedding_)
+    estimator = Isomap(n_neighbors=None, radius=5.0)
+    with pytest.warns(OutlierWarning), pytest.warns(DisconnectedGraphWarning):
+        estimator.fit(far)
+    assert np.array_equal(estimator.transform(far), estimator.embedding_)
+
+
+def test_outliers_can_be_kept(roll):
+    from sklearn.manifold import Isomap as Theirs
+
+    far = np.vstack([roll, roll.mean(axis=0) + 1000 * roll.std()])
+    kept = Isomap(n_neighbors=8, outliers="keep").fit(far)
+    assert kept.outliers_.size == 0
+    assert_same_columns(kept.embedding_, Theirs(n_neighbors=8).fit_transform(far), 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ordinary_data_has_no_outliers(seed):
+    rng = np.random.default_rng(seed)
+    for X in (
+        rng.normal(size=(500, 3)),
+        rng.standard_t(2, size=(500, 2)),
+        np.exp(2 * rng.normal(size=(500, 2))),
+        np.vstack([rng.normal(size=(300, 2)), rng.normal(size=(50, 2)) + 1e4]),
+        np.repeat(rng.normal(size=(50, 2)), 10, axis=0),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert Isomap(n_neighbors=6).fit(X).outliers_.size == 0

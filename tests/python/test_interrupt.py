@@ -13,12 +13,25 @@ import numpy as np
 import pytest
 
 from conftest import swiss_roll
-from planish import PCA, ClassicalMDS, Isomap, KernelMDS
+from planish import (
+    PCA,
+    ClassicalMDS,
+    Isomap,
+    KernelMDS,
+)
 
 PRELUDE = """
 import os, signal, sys, threading, time
 import numpy as np
-from planish import PCA, ClassicalMDS, Isomap, KernelMDS
+from planish import (
+    PCA,
+    ClassicalMDS,
+    Isomap,
+    KernelIsomap,
+    KernelMDS,
+    LandmarkIsomap,
+    LandmarkMDS,
+)
 
 def tasks():
     return len(os.listdir("/proc/self/task"))
@@ -63,6 +76,10 @@ LONG_FITS = {
     "Isomap-brute": "Isomap(n_neighbors=10, neighbors_algorithm='brute').fit(np.tile(X, 30))",
     "Isomap-Floyd-Warshall": "Isomap(n_neighbors=10, path_method='FW').fit(X[:6000])",
     "Isomap-dense": "Isomap(n_neighbors=10, eigen_solver='dense').fit(X[:5000])",
+    "Isomap-recomputed": "Isomap(n_neighbors=10, storage='recompute').fit(X)",
+    "KernelIsomap": "KernelIsomap(n_neighbors=10).fit(X[:10000])",
+    "LandmarkIsomap": "LandmarkIsomap(n_neighbors=10, n_landmarks=5000).fit(X)",
+    "LandmarkMDS": "LandmarkMDS(n_landmarks=3000).fit(np.tile(X, 30))",
     "ClassicalMDS": "ClassicalMDS(metric='manhattan', n_components=50).fit(X)",
     "KernelMDS": "KernelMDS(kernel='laplacian', n_components=50).fit(X)",
     "PCA": "PCA(200, svd_solver='arpack').fit(np.random.default_rng(0).normal(size=(4000, 4000)))",

@@ -11,7 +11,15 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
 import planish
-from planish import PCA, ClassicalMDS, Isomap, KernelMDS
+from planish import (
+    PCA,
+    ClassicalMDS,
+    Isomap,
+    KernelIsomap,
+    KernelMDS,
+    LandmarkIsomap,
+    LandmarkMDS,
+)
 from planish.exceptions import ParameterError, PlanishError, PlanishWarning
 
 ESTIMATORS = {
@@ -32,6 +40,15 @@ ESTIMATORS = {
     "Isomap radius": Isomap(n_neighbors=None, radius=1.0, n_components=1),
     "Isomap cosine": Isomap(n_neighbors=2, metric="cosine"),
     "Isomap dense": Isomap(n_neighbors=2, eigen_solver="dense", path_method="FW"),
+    "Isomap conformal": Isomap(n_neighbors=2, n_components=1, conformal=True),
+    "Isomap recomputed": Isomap(n_neighbors=2, n_components=1, storage="recompute"),
+    "KernelIsomap": KernelIsomap(n_neighbors=2, n_components=1),
+    "LandmarkIsomap": LandmarkIsomap(n_neighbors=2, n_components=1, n_landmarks=4),
+    "LandmarkMDS": LandmarkMDS(1, n_landmarks=4),
+    "LandmarkMDS random": LandmarkMDS(2, n_landmarks=4, landmarks="random", metric="manhattan"),
+    "LandmarkMDS cosine": LandmarkMDS(1, n_landmarks=4, metric="cosine"),
+    "FastMap": LandmarkMDS(2, algorithm="fastmap"),
+    "MetricMap": LandmarkMDS(1, n_landmarks=4, algorithm="metricmap"),
     "Isomap canberra": Isomap(n_neighbors=2, metric="canberra"),
 }
 
@@ -213,5 +230,13 @@ def test_warnings_do_not_hide_in_good_data():
     X = np.random.default_rng(0).normal(size=(60, 4))
     with warnings.catch_warnings():
         warnings.simplefilter("error", PlanishWarning)
-        for estimator in (PCA(2), ClassicalMDS(), KernelMDS(kernel="rbf"), Isomap(n_neighbors=15)):
+        for estimator in (
+            PCA(2),
+            ClassicalMDS(),
+            KernelMDS(kernel="rbf"),
+            Isomap(n_neighbors=15),
+            KernelIsomap(n_neighbors=15),
+            LandmarkIsomap(n_neighbors=15),
+            LandmarkMDS(),
+        ):
             estimator.fit(X)

@@ -109,9 +109,14 @@ mod cost {
     /// for each of them.
     pub const SPARSEST_BATCH: usize = 8;
 
-    /// Edges per node after elimination, of the widest level of a
-    /// breadth-first search: 0.08 to 0.4 on graphs of about ten neighbours.
-    pub const FILL_OF_WIDTH: f64 = 0.3;
+    /// Edges per node after elimination, guessed from the widest level of a
+    /// breadth-first search among n nodes. A separator is about as wide, and
+    /// eliminated it is complete: w²/2 edges, and as many again for each of the
+    /// first few times that the halves are halved. Only decides whether the
+    /// order is looked for; the true number is known before any sweep.
+    pub fn fill(width: f64, n: f64) -> f64 {
+        20.0 + 6.0 * width * width / n
+    }
 }
 
 impl Plan {
@@ -240,7 +245,7 @@ fn worthwhile_elimination(graph: &Graph, n_sources: usize, ctx: &Ctx) -> Result<
         if !pays(0.0, 0.0) {
             return Ok(None);
         }
-        let per_node = locality::widest_level(graph) as f64 * cost::FILL_OF_WIDTH;
+        let per_node = cost::fill(locality::widest_level(graph) as f64, n);
         if !pays(n * per_node, n * per_node * per_node) {
             return Ok(None);
         }
