@@ -7,7 +7,7 @@
 pub mod check;
 pub mod scale;
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 pub use check::{check_finite, check_points};
@@ -81,6 +81,27 @@ impl PointsRef<'_> {
         match self {
             PointsRef::Dense(matrix) => matrix.ncols(),
             PointsRef::Sparse(matrix) => matrix.cols,
+        }
+    }
+
+    /// A copy of some rows, in the order given.
+    ///
+    /// # Panics
+    /// When a row does not exist (a mistake of the calling stage, never of its input).
+    pub fn select(&self, rows: &[usize]) -> Points {
+        match self {
+            PointsRef::Dense(matrix) => Points::Dense(matrix.select(Axis(0), rows)),
+            PointsRef::Sparse(matrix) => {
+                let mut picked =
+                    Csr { cols: matrix.cols, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
+                for &row in rows {
+                    let (columns, values) = matrix.row(row);
+                    picked.indices.extend_from_slice(columns);
+                    picked.values.extend_from_slice(values);
+                    picked.offsets.push(picked.indices.len());
+                }
+                Points::Sparse(picked)
+            }
         }
     }
 
