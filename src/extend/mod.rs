@@ -1,8 +1,13 @@
 //! Where do new points go? Each way of extending an embedding beyond its
 //! training rows is a file here.
 
+pub mod coincident;
 pub mod eigenfunction;
+pub mod kernel_map;
 pub mod linear;
+pub mod local_kernel;
+mod stored_kernel;
 
 pub use eigenfunction::Eigenfunction;
+pub use kernel_map::{FittedKernelMap, KernelMap};
 pub use linear::LinearMap;
