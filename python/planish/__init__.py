@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .classical_mds import ClassicalMDS
     from .functions import estimate_memory, geodesic_distances, kneighbors, neighbors_graph
     from .isomap import Isomap
+    from .kernel_map import KernelMap
     from .kernel_mds import KernelMDS
     from .pca import PCA
 
@@ -28,6 +29,7 @@ __all__ = [
     "ClassicalMDS",
     "Isomap",
     "KernelMDS",
+    "KernelMap",
     "__version__",
     "estimate_memory",
     "exceptions",
@@ -41,6 +43,7 @@ _HOME = {
     "PCA": "pca",
     "ClassicalMDS": "classical_mds",
     "Isomap": "isomap",
+    "KernelMap": "kernel_map",
     "KernelMDS": "kernel_mds",
     "estimate_memory": "functions",
     "exceptions": "",
