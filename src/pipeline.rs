@@ -46,10 +46,10 @@ impl Data<'_> {
     pub fn select(&self, rows: &[u32]) -> OwnedData {
         let indices: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
         match self {
-            Data::Points(points) => OwnedData::Points(points.select(rows)),
+            Data::Points(points) => OwnedData::Points(points.select(&indices)),
             Data::Distances(matrix) => OwnedData::Distances(matrix.select(Axis(0), &indices)),
             Data::Kernel(matrix) => OwnedData::Kernel(matrix.select(Axis(0), &indices)),
-            Data::Graph(graph) => OwnedData::Graph(graph.select(rows)),
+            Data::Graph(graph) => OwnedData::Graph(graph.select(&indices)),
         }
     }
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .functions import estimate_memory, geodesic_distances, kneighbors, neighbors_graph
     from .isomap import Isomap
     from .kernel_isomap import KernelIsomap
+    from .kernel_map import KernelMap
     from .kernel_mds import KernelMDS
     from .landmark_isomap import LandmarkIsomap
     from .landmark_mds import LandmarkMDS
@@ -33,6 +34,7 @@ __all__ = [
     "Isomap",
     "KernelIsomap",
     "KernelMDS",
+    "KernelMap",
     "LandmarkIsomap",
     "LandmarkMDS",
     "ResidualVariance",
@@ -51,6 +53,7 @@ _HOME = {
     "ClassicalMDS": "classical_mds",
     "Isomap": "isomap",
     "KernelIsomap": "kernel_isomap",
+    "KernelMap": "kernel_map",
     "KernelMDS": "kernel_mds",
     "LandmarkIsomap": "landmark_isomap",
     "LandmarkMDS": "landmark_mds",

@@ -12,6 +12,7 @@ __all__ = [
     "estimate_memory",
     "exception_table",
     "fit",
+    "fit_kernel_map",
     "geodesic_distances",
     "kneighbors",
     "methods",
@@ -31,6 +32,14 @@ def fit(
     data: _Data,
     n_jobs: int,
     seed: int,
+    progress: _Progress | None,
+    memory_limit: int | None,
+) -> Model: ...
+def fit_kernel_map(
+    params: dict[str, Any],
+    data: _Data,
+    coordinates: NDArray[np.float64],
+    n_jobs: int,
     progress: _Progress | None,
     memory_limit: int | None,
 ) -> Model: ...

@@ -17,10 +17,10 @@ use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::linear::dot;
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::kernel::packed::LANES;
+use crate::linalg::{PARTS, dot};
 
 /// What the formula needs of the training rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -178,10 +178,6 @@ impl pulp::WithSimd for ProjectLanes<'_> {
         }
     }
 }
-
-/// Partial sums that a CPU adds side by side; their number fixes the order of
-/// the additions, hence the bits.
-const PARTS: usize = 8;
 
 #[inline(always)]
 fn sum(values: &[f64]) -> f64 {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::input::{Csr, PointsRef};
+use crate::linalg::{PARTS, dot};
 
 /// y = A (x − c), and x = c + Aᵀ(y / s²) for axes of length s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,8 +26,6 @@ pub struct LinearMap {
 
 /// Rows and axes that share their loads.
 const TILE: usize = 2;
-/// Partial sums side by side; fixes the order of additions.
-const PARTS: usize = 8;
 /// Rows one task takes.
 const CHUNK: usize = 64;
 
@@ -179,20 +178,6 @@ fn tile_of_dots(rows: [&[f64]; TILE], axes: [&[f64]; TILE]) -> [[f64; TILE]; TIL
         }
     }
     dots
-}
-
-/// A dot product in eight partial sums.
-#[inline(always)]
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut parts = [0.0; PARTS];
-    let (left, right) = (a.chunks_exact(PARTS), b.chunks_exact(PARTS));
-    let rest: f64 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in left.zip(right) {
-        for part in 0..PARTS {
-            parts[part] += x[part] * y[part];
-        }
-    }
-    parts.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

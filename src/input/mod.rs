@@ -33,10 +33,10 @@ impl Csr {
     }
 
     /// A copy of some of the rows, in the order they are named.
-    pub fn select(&self, rows: &[u32]) -> Csr {
+    pub fn select(&self, rows: &[usize]) -> Csr {
         let mut part = Csr { cols: self.cols, offsets: vec![0], indices: vec![], values: vec![] };
         for &row in rows {
-            let (columns, values) = self.row(row as usize);
+            let (columns, values) = self.row(row);
             part.indices.extend_from_slice(columns);
             part.values.extend_from_slice(values);
             part.offsets.push(part.indices.len());
@@ -106,12 +106,12 @@ impl PointsRef<'_> {
     }
 
     /// A copy of some of the points, in the order they are named.
-    pub fn select(&self, rows: &[u32]) -> Points {
+    ///
+    /// # Panics
+    /// When a row does not exist (a mistake of the calling stage, never of its input).
+    pub fn select(&self, rows: &[usize]) -> Points {
         match self {
-            PointsRef::Dense(matrix) => {
-                let rows: Vec<usize> = rows.iter().map(|&row| row as usize).collect();
-                Points::Dense(matrix.select(Axis(0), &rows))
-            }
+            PointsRef::Dense(matrix) => Points::Dense(matrix.select(Axis(0), rows)),
             PointsRef::Sparse(matrix) => Points::Sparse(matrix.select(rows)),
         }
     }

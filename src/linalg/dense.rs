@@ -117,6 +117,20 @@ pub fn thin_svd(matrix: ArrayView2<f64>) -> Result<Svd> {
     Ok(Svd { u: from_faer(&u), s, v: from_faer(&v) })
 }
 
+/// A⁺B: the least-squares solution of smallest norm. Singular values that
+/// rounding cannot tell from zero count as zero.
+pub fn pseudo_inverse_times(matrix: ArrayView2<f64>, rhs: ArrayView2<f64>) -> Result<Array2<f64>> {
+    let (rows, cols) = matrix.dim();
+    let Svd { u, s, v } = thin_svd(matrix)?;
+    let floor = s.first().map_or(0.0, |largest| largest * f64::EPSILON * rows.max(cols) as f64);
+    let mut along = u.t().dot(&rhs);
+    for (mut row, &value) in along.outer_iter_mut().zip(&s) {
+        let factor = if value > floor { 1.0 / value } else { 0.0 };
+        row.mapv_inplace(|entry| entry * factor);
+    }
+    Ok(v.dot(&along))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +175,18 @@ mod tests {
             assert!((back - a).iter().all(|e| e.abs() < 1e-13));
             assert!(svd.s.windows(2).all(|pair| pair[0] >= pair[1]));
         }
+    }
+
+    #[test]
+    fn the_pseudo_inverse_solves_or_fits() {
+        let mut stream = Ctx::new(1, 5).stream("test");
+        let (a, x) = (uniform(&mut stream, 7, 7), uniform(&mut stream, 7, 2));
+        let back = pseudo_inverse_times(a.view(), a.dot(&x).view()).unwrap();
+        assert!((back - x).iter().all(|gap| gap.abs() < 1e-11));
+        // Twice the same column: both get the same share.
+        let twice = ndarray::array![[1.0, 1.0], [2.0, 2.0]];
+        let shared = pseudo_inverse_times(twice.view(), ndarray::array![[2.0], [4.0]].view()).unwrap();
+        assert!(shared.iter().all(|value| (value - 1.0).abs() < 1e-14));
     }
 
     #[test]

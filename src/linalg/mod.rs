@@ -7,17 +7,21 @@
 //! chunk order, so that a result has the same bits on any number of threads.
 //!
 //! - [`dense`]: eigenvalues and singular values of small dense matrices;
+//! - [`gmres`]: linear systems by products with an operator;
 //! - [`tall`]: products of matrices with many rows and few columns;
 //! - [`product`]: general matrix products, parallel over row tiles;
 //! - [`tile`]: the register tiles under the matrix-free operators and kernels;
 //! - [`random`]: reproducible random blocks.
 
 pub mod dense;
+mod dot;
+pub mod gmres;
 pub mod product;
 pub mod random;
 pub mod tall;
 pub mod tile;
 
-pub use dense::{Svd, power_of_two_scale, symmetric_eigen, thin_svd};
+pub use dense::{Svd, power_of_two_scale, pseudo_inverse_times, symmetric_eigen, thin_svd};
+pub(crate) use dot::{PARTS, dot};
 pub use product::{matmul, matmul_transposed};
 pub use tall::{TallRef, gram, multiply};

@@ -18,6 +18,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use serde::{Deserialize, Serialize};
 
 use super::choices::{EigenSolver, MetricName, check_components, ignores_scale};
+use super::neighborhood::as_indices;
 use crate::context::Ctx;
 use crate::embedding::{kept_values, scale_back};
 use crate::error::{Error, Result, WarningKind};
@@ -215,7 +216,7 @@ impl LandmarkMds {
         let scaled = input_scale.points(points);
         let all = Index::build(scaled.view(), metric, Algorithm::Brute, ctx)?;
         let survey = self.survey(&Training::Points(&all), ctx)?;
-        let few = scaled.view().select(&survey.landmarks);
+        let few = scaled.view().select(&as_indices(&survey.landmarks));
         let index = Index::build(few.view(), metric, Algorithm::Brute, ctx)?;
         let located = Located::Points(Box::new(index));
         FittedLandmarkMds::place_training(survey, located, input_scale, length_scale, Data::Points(points), ctx)
@@ -305,15 +306,14 @@ impl FittedLandmarkMds {
     fn distances(&self, data: Data<'_>, first: usize, last: usize, ctx: &Ctx) -> Result<Array2<f64>> {
         match (&self.located, data) {
             (Located::Points(index), Data::Points(points)) => {
-                let rows: Vec<u32> = (first as u32..last as u32).collect();
+                let rows: Vec<usize> = (first..last).collect();
                 let some = points.select(&rows);
                 index.matrix(Some(self.input_scale.points(some.view()).view()), ctx)
             }
             (Located::Given(training), Data::Distances(matrix)) => {
                 let some = matrix.slice(s![first..last, ..]);
                 let checked = check::new_distances(some, *training)?;
-                let columns: Vec<usize> = self.landmarks.iter().map(|&row| row as usize).collect();
-                let few = checked.view().select(Axis(1), &columns);
+                let few = checked.view().select(Axis(1), &as_indices(&self.landmarks));
                 Ok(self.input_scale.matrix(few.view()).view().to_owned())
             }
             (_, data) => Err(Error::input(format!(

@@ -15,7 +15,7 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use super::choices::Isolated;
-use super::neighborhood::{Locator, Neighborhood, Setting};
+use super::neighborhood::{Locator, Neighborhood, Setting, as_indices};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -98,7 +98,7 @@ impl Manifold {
             order,
             twins,
             outliers: match data {
-                Data::Points(points) if !set_aside.is_empty() => Some(points.select(&set_aside)),
+                Data::Points(points) if !set_aside.is_empty() => Some(points.select(&as_indices(&set_aside))),
                 _ => None,
             },
             set_aside,

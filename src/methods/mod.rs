@@ -11,7 +11,10 @@ pub mod manifold;
 pub mod neighborhood;
 pub mod scaling;
 
+use serde::de::DeserializeOwned;
+
 use crate::error::{Error, Result};
+use crate::extend::{FittedKernelMap, KernelMap};
 use crate::params::{Params, Value};
 use crate::pipeline::{Method, Recipe, SavedModel};
 
@@ -36,13 +39,14 @@ macro_rules! methods {
             Err(unknown(name))
         }
 
-        /// A model that [`SavedModel::save`] wrote.
+        /// A model that [`SavedModel::save`] wrote: of a method, or a kernel map.
         pub fn restore(name: &str, state: &[u8]) -> Result<Box<dyn SavedModel>> {
             $(if name == <$ty as Params>::NAME {
-                let model: <$ty as Recipe>::Model =
-                    postcard::from_bytes(state).map_err(|fault| Error::Restore(fault.to_string()))?;
-                return Ok(Box::new(model));
+                return read::<<$ty as Recipe>::Model>(state);
             })+
+            if name == <KernelMap as Params>::NAME {
+                return read::<FittedKernelMap>(state);
+            }
             Err(unknown(name))
         }
     };
@@ -57,6 +61,11 @@ methods!(
     kernel_isomap::KernelIsomap,
     landmark_isomap::LandmarkIsomap,
 );
+
+fn read<M: SavedModel + DeserializeOwned + 'static>(state: &[u8]) -> Result<Box<dyn SavedModel>> {
+    let model: M = postcard::from_bytes(state).map_err(|fault| Error::Restore(fault.to_string()))?;
+    Ok(Box::new(model))
+}
 
 fn unknown(name: &str) -> Error {
     let known: Vec<&str> = all().iter().map(|(known, _)| *known).collect();

@@ -131,7 +131,7 @@ impl Setting {
         let twins = twins(&near, connected.kept.as_deref());
         let spread = mean_distances(&near, connected.kept.as_deref());
         let index = match &connected.kept {
-            Some(kept) => Index::build(points.select(kept).view(), metric, self.algorithm, ctx)?,
+            Some(kept) => Index::build(points.select(&as_indices(kept)).view(), metric, self.algorithm, ctx)?,
             None => index,
         };
         let order = Some(index.order());
@@ -253,7 +253,9 @@ impl Locator {
                 }
                 let length_scale = if ignores_scale(index.metric()) { Scale::ONE } else { scale };
                 let near = index.query(points, scaled_hood(hood, length_scale), ctx)?;
-                attached(near, attach, |rows| index.query(points.select(rows).view(), Hood::Nearest(1), ctx))
+                attached(near, attach, |rows| {
+                    index.query(points.select(&as_indices(rows)).view(), Hood::Nearest(1), ctx)
+                })
             }
             (Locator::Distances { rows, columns }, Data::Distances(matrix)) => {
                 let matrix = check::new_distances(matrix, *rows)?;
@@ -316,7 +318,7 @@ fn attached(
     Ok(all)
 }
 
-fn as_indices(rows: &[u32]) -> Vec<usize> {
+pub(crate) fn as_indices(rows: &[u32]) -> Vec<usize> {
     rows.iter().map(|&row| row as usize).collect()
 }
 

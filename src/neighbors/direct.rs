@@ -141,17 +141,29 @@ pub(super) fn table<P: Pairs>(pairs: &P, ctx: &Ctx) -> Result<Array2<f64>> {
         let block = (BLOCK / pairs.dims().max(1)).max(1);
         for (at, part) in row.chunks_mut(block).enumerate() {
             ctx.check()?;
-            arch.dispatch(
-                #[inline(always)]
-                || {
-                    for (offset, distance) in part.iter_mut().enumerate() {
-                        *distance = pairs.measure().finish(pairs.reduced(query, at * block + offset));
-                    }
-                },
-            );
+            arch.dispatch(Measured { pairs, query, first: at * block, distances: part });
         }
         ctx.advance(1);
         Ok(())
     })?;
     Ok(distances)
+}
+
+/// One query and some consecutive rows. A type and not a closure: see `walk`.
+struct Measured<'a, P> {
+    pairs: &'a P,
+    query: usize,
+    first: usize,
+    distances: &'a mut [f64],
+}
+
+impl<P: Pairs> NullaryFnOnce for Measured<'_, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (offset, distance) in self.distances.iter_mut().enumerate() {
+            *distance = self.pairs.measure().finish(self.pairs.reduced(self.query, self.first + offset));
+        }
+    }
 }

@@ -13,8 +13,10 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2,
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::extend::KernelMap;
 use crate::methods;
 use crate::neighbors::Neighbors;
+use crate::params::Params;
 use crate::pipeline::{self, SavedModel};
 use crate::stages;
 use convert::{PyData, attribute, parameters, value};
@@ -141,6 +143,28 @@ fn fit(
     Ok(Model { method: method.to_string(), inner })
 }
 
+/// Fit the kernel map that takes points to given coordinates.
+#[pyfunction]
+#[pyo3(signature = (params, data, coordinates, n_jobs, progress, memory_limit))]
+fn fit_kernel_map(
+    py: Python<'_>,
+    params: &Bound<'_, PyDict>,
+    data: PyData<'_>,
+    coordinates: PyReadonlyArray2<'_, f64>,
+    n_jobs: usize,
+    progress: Option<Py<PyAny>>,
+    memory_limit: Option<u64>,
+) -> PyResult<Model> {
+    let mut map = KernelMap::default();
+    for (name, value) in parameters(params)? {
+        map.set(&name, &value).map_err(|error| errors::raise(py, error))?;
+    }
+    let (data, coordinates) = (data.view()?, coordinates.as_array());
+    let job = Job::new(n_jobs, progress).memory_limit(memory_limit);
+    let inner = run(py, job, |ctx| map.fit(data, coordinates, ctx))?;
+    Ok(Model { method: KernelMap::NAME.to_string(), inner: Box::new(inner) })
+}
+
 /// Read a pickled model back.
 #[pyfunction]
 fn restore(py: Python<'_>, method: &str, state: &[u8]) -> PyResult<Model> {
@@ -228,6 +252,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Model>()?;
     module.add("methods", wrap_pyfunction!(methods_, module)?)?;
     module.add_function(wrap_pyfunction!(fit, module)?)?;
+    module.add_function(wrap_pyfunction!(fit_kernel_map, module)?)?;
     module.add_function(wrap_pyfunction!(restore, module)?)?;
     module.add_function(wrap_pyfunction!(kneighbors, module)?)?;
     module.add_function(wrap_pyfunction!(geodesic_distances, module)?)?;
