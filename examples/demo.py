@@ -12,6 +12,7 @@ many of the near neighbours in the embedding were near before.
 from __future__ import annotations
 
 import argparse
+import inspect
 import time
 import warnings
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ def methods() -> dict[str, type[BaseEstimator]]:
         for name, thing in exported.items()
         if isinstance(thing, type)
         and issubclass(thing, BaseEstimator)
-        and hasattr(thing, "fit_transform")
+        and "estimator" not in inspect.signature(thing).parameters  # wraps another
     }
 
 
