@@ -121,6 +121,8 @@ pub enum WarningKind {
     InputAdjusted,
     /// Some components carry no information (rank below `n_components`).
     RankDeficient,
+    /// A few edges of the graph carry many paths between points far apart without them.
+    Shortcut,
 }
 
 impl WarningKind {
@@ -131,6 +133,7 @@ impl WarningKind {
         WarningKind::Convergence,
         WarningKind::InputAdjusted,
         WarningKind::RankDeficient,
+        WarningKind::Shortcut,
     ];
 
     /// The Python class name of this kind.
@@ -141,6 +144,7 @@ impl WarningKind {
             WarningKind::Convergence => "ConvergenceWarning",
             WarningKind::InputAdjusted => "InputAdjustedWarning",
             WarningKind::RankDeficient => "RankDeficientWarning",
+            WarningKind::Shortcut => "ShortcutWarning",
         }
     }
 }

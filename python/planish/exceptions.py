@@ -28,6 +28,7 @@ __all__ = [
     "PlanishError",
     "PlanishWarning",
     "RankDeficientWarning",
+    "ShortcutWarning",
     "UnsupportedError",
 ]
 
@@ -116,3 +117,7 @@ class InputAdjustedWarning(PlanishWarning):
 
 class RankDeficientWarning(PlanishWarning):
     """Some components carry no information: the data has a lower rank."""
+
+
+class ShortcutWarning(PlanishWarning):
+    """A few edges of the graph carry many paths between rows far apart without them."""
