@@ -9,8 +9,10 @@
 mod assemble;
 mod components;
 pub mod geodesic;
+mod shortcuts;
 
 pub use components::{Components, Connected, Policy, components, connect};
+pub use shortcuts::{Shortcut, shortcuts, warn_of_shortcuts};
 
 use serde::{Deserialize, Serialize};
 
