@@ -109,7 +109,7 @@ fn fits(graph: &Graph, ctx: &Ctx) -> bool {
     ctx.reserve(need as u64, "the search for shortcuts", "").is_ok()
 }
 
-/// Different nodes, ascending.
+/// Different nodes, spread over both batches.
 fn sample(n: usize, ctx: &Ctx) -> Vec<u32> {
     let count = (PAIRS / n).clamp(FEWEST_SOURCES, MOST_SOURCES).min(n);
     let mut stream = ctx.stream("shortcut sources");
@@ -118,7 +118,7 @@ fn sample(n: usize, ctx: &Ctx) -> Vec<u32> {
         let node = (0.5 * (draw(&mut stream) + 1.0) * n as f64) as usize;
         nodes.insert(node.min(n - 1) as u32);
     }
-    // Both batches get sources from everywhere.
+    // Every second one first: both batches get nodes from everywhere.
     let (even, odd): (Vec<_>, Vec<_>) = nodes.into_iter().enumerate().partition(|(place, _)| place % 2 == 0);
     even.into_iter().chain(odd).map(|(_, node)| node).collect()
 }
