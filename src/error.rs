@@ -125,6 +125,8 @@ pub enum WarningKind {
     Slow,
     /// Rows far from all others were set aside.
     Outlier,
+    /// A few edges of the graph carry many paths between points far apart without them.
+    Shortcut,
 }
 
 impl WarningKind {
@@ -137,6 +139,7 @@ impl WarningKind {
         WarningKind::RankDeficient,
         WarningKind::Slow,
         WarningKind::Outlier,
+        WarningKind::Shortcut,
     ];
 
     /// The Python class name of this kind.
@@ -149,6 +152,7 @@ impl WarningKind {
             WarningKind::RankDeficient => "RankDeficientWarning",
             WarningKind::Slow => "SlowWarning",
             WarningKind::Outlier => "OutlierWarning",
+            WarningKind::Shortcut => "ShortcutWarning",
         }
     }
 }

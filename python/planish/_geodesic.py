@@ -31,6 +31,7 @@ class GeodesicEmbedding(Embedding):
     component_labels_: NDArray[np.int64]
     n_connected_components_: int
     bridges_: NDArray[np.int64]
+    shortcuts_: NDArray[np.int64]
     outliers_: NDArray[np.int64]
     path_method_: str
     nbrs_: Any

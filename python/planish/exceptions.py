@@ -29,6 +29,7 @@ __all__ = [
     "PlanishError",
     "PlanishWarning",
     "RankDeficientWarning",
+    "ShortcutWarning",
     "SlowWarning",
     "UnsupportedError",
 ]
@@ -126,3 +127,7 @@ class SlowWarning(PlanishWarning):
 
 class OutlierWarning(PlanishWarning):
     """Rows far from all others were placed after the map was made."""
+
+
+class ShortcutWarning(PlanishWarning):
+    """A few edges of the graph carry many paths between rows far apart without them."""

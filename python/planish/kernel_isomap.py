@@ -105,6 +105,8 @@ class KernelIsomap(ScaledGeodesics):
         Number of those components.
     bridges_ : ndarray of shape (n_bridges, 2)
         Pairs of rows that were joined to connect the graph.
+    shortcuts_ : ndarray of shape (n_shortcuts, 2)
+        Pairs of rows joined by suspicious edges, see ShortcutWarning.
     outliers_ : ndarray of shape (n_outliers,)
         Rows that were placed like new ones.
     path_method_ : str

@@ -10,9 +10,11 @@ mod assemble;
 mod components;
 pub mod geodesic;
 mod outliers;
+mod shortcuts;
 
 pub use components::{Components, Connected, Policy, components, connect};
 pub use outliers::outliers;
+pub use shortcuts::{Shortcut, shortcuts, warn_of_shortcuts};
 
 use serde::{Deserialize, Serialize};
 

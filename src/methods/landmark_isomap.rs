@@ -105,6 +105,7 @@ impl Recipe for LandmarkIsomap {
         let chosen = self.choose(&manifold, wanted.min(most), ctx)?;
         // Every landmark is a source twice.
         manifold.make_plan((2 * chosen.len()).min(most), ctx)?;
+        manifold.look_for_shortcuts(ctx)?;
         let plan = manifold.plan(ctx)?;
         let landmarks = to_landmarks::grouped(&chosen, plan);
         let table = to_landmarks::table(plan, &landmarks, ctx)?;

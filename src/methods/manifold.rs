@@ -11,17 +11,17 @@
 
 use std::sync::OnceLock;
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::choices::Isolated;
 use super::neighborhood::{Locator, Neighborhood, Setting, as_indices};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::graph::Graph;
 use crate::graph::geodesic::{PathMethod, Plan};
+use crate::graph::{Graph, shortcuts, warn_of_shortcuts};
 use crate::input::{Points, Scale};
-use crate::neighbors::{Hood, Neighbors};
+use crate::neighbors::{Hood, Link, Neighbors};
 use crate::pipeline::{Attribute, Data};
 
 /// A connected neighbourhood graph that new rows can be hung onto.
@@ -43,6 +43,8 @@ pub struct Manifold {
     /// Training rows far from all others, and where they are if they are points.
     set_aside: Vec<u32>,
     outliers: Option<Points>,
+    /// Ends of suspicious edges, as rows of the data.
+    shortcuts: Vec<[u32; 2]>,
     path_method: PathMethod,
     #[serde(skip)]
     plan: OnceLock<Plan>,
@@ -82,10 +84,9 @@ impl Manifold {
             Some(spread) => (conformal(&connected.graph, spread)?, Scale::ONE),
             None => (connected.graph, length_scale),
         };
-        let ends = connected.bridges.iter().flat_map(|link| [i64::from(link.from), i64::from(link.to)]);
+        let bridges: Vec<[u32; 2]> = connected.bridges.iter().map(|link| [link.from, link.to]).collect();
         Ok(Manifold {
-            bridges: Array2::from_shape_vec((connected.bridges.len(), 2), ends.collect())
-                .unwrap_or_else(|_| Array2::zeros((0, 2))),
+            bridges: pairs(&bridges),
             graph,
             labels: connected.labels,
             kept: connected.kept,
@@ -102,6 +103,7 @@ impl Manifold {
                 _ => None,
             },
             set_aside,
+            shortcuts: Vec::new(),
             path_method: paths.method,
             plan: OnceLock::new(),
         })
@@ -149,6 +151,22 @@ impl Manifold {
         let plan = Plan::new(&self.graph, self.path_method, n_sources, self.order.as_deref(), ctx)?;
         self.path_method = plan.method();
         self.plan = OnceLock::from(plan);
+        Ok(())
+    }
+
+    /// Look for edges that jump between parts of the manifold, and tell of them.
+    pub fn look_for_shortcuts(&mut self, ctx: &Ctx) -> Result<()> {
+        let bridge = |ends: ArrayView1<'_, i64>| {
+            let row = |end: i64| usize::try_from(end).ok().and_then(|end| self.graph_row(end));
+            Some(Link { from: row(ends[0])?, to: row(ends[1])?, distance: 0.0 })
+        };
+        let told: Vec<Link> = self.bridges.outer_iter().filter_map(bridge).collect();
+        let found = shortcuts(&self.graph, self.plan(ctx)?, &told, ctx)?;
+        warn_of_shortcuts(&found, |row| self.data_row(row), |length| self.length_scale.back(length), ctx);
+        self.shortcuts = found
+            .iter()
+            .map(|edge| [self.data_row(edge.from) as u32, self.data_row(edge.to) as u32])
+            .collect();
         Ok(())
     }
 
@@ -266,9 +284,14 @@ impl Manifold {
             ("n_connected_components", Attribute::Int(pieces as i64)),
             ("bridges", Attribute::IndexMatrix(self.bridges.clone())),
             ("outliers", Attribute::Indices(self.set_aside.iter().map(|&row| i64::from(row)).collect())),
+            ("shortcuts", Attribute::IndexMatrix(pairs(&self.shortcuts))),
             ("path_method", Attribute::Str(self.path_method.name().to_string())),
         ]
     }
+}
+
+fn pairs(rows: &[[u32; 2]]) -> Array2<i64> {
+    Array2::from_shape_fn((rows.len(), 2), |(pair, end)| i64::from(rows[pair][end]))
 }
 
 /// M(i) above zero for every row: where all neighbours coincide with the row,

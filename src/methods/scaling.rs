@@ -175,6 +175,7 @@ impl FittedIsomap {
     ) -> Result<FittedIsomap> {
         let rows = manifold.graph().len();
         manifold.make_plan(rows, ctx)?;
+        manifold.look_for_shortcuts(ctx)?;
         let plan = manifold.plan(ctx)?;
         let held = Held::new(storage, plan, ctx)?;
         let shift = match constant {
