@@ -106,14 +106,13 @@ def run_job(
     job: Job, threads: int, before: list[dict[str, Any]], options: argparse.Namespace
 ) -> dict[str, Any]:
     """All engines of a job at one number of threads, taking turns."""
-    repeats = min(options.repeats, job.repeats or options.repeats)
     names = [name for name in job.engines if not options.engine or name in options.engine]
     rounds: dict[str, list[Measurement]] = {name: [] for name in names}
-    for turn in range(repeats):
+    for turn in range(options.repeats):
         for name in names:
-            if rounds[name] and "error" in rounds[name][-1]:
+            if rounds[name] and ("error" in rounds[name][-1] or name in job.once):
                 continue
-            progress(f"{job.name}, {threads} threads, {name}, {turn + 1} of {repeats}")
+            progress(f"{job.name}, {threads} threads, {name}, {turn + 1} of {options.repeats}")
             request = {
                 "job_name": job.name,
                 "engine": name,

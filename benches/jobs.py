@@ -37,8 +37,8 @@ class Job:
     targets: tuple[Target, ...] = ()
     fits: int = 1
     """Fits per process; the median is taken. More than one only where a fit is short."""
-    repeats: int | None = None
-    """Processes per measurement where it is not the usual number: fits of minutes."""
+    once: tuple[str, ...] = ()
+    """Engines that are measured once only: fits of minutes."""
     absent: Mapping[str, str] = field(default_factory=dict)
     """Engines that cannot take part, and why."""
 
@@ -155,6 +155,7 @@ JOBS: tuple[Job | ImportJob, ...] = (
             targets.PeakWithin("tapkee", 0.6),
             targets.QualityWithin("sklearn", 1e-3),
         ),
+        once=("sklearn", "tapkee"),
     ),
     Job(
         name="isomap-20k",
@@ -165,7 +166,7 @@ JOBS: tuple[Job | ImportJob, ...] = (
         measure="AFFINE_RESIDUAL",
         targets=(targets.Faster("sklearn", 25), targets.QualityWithin("sklearn", 1e-3)),
         absent={"tapkee": "see 10 000"},
-        repeats=1,
+        once=("sklearn",),
     ),
     Job(
         name="landmark-1m",
@@ -182,7 +183,7 @@ JOBS: tuple[Job | ImportJob, ...] = (
             targets.QualityAtMost(0.02),
         ),
         absent={"sklearn": "no landmarks", "tapkee": "not run: hours"},
-        repeats=1,
+        once=("planish",),
     ),
     Job(
         name="isomap-100k",
@@ -193,7 +194,7 @@ JOBS: tuple[Job | ImportJob, ...] = (
         measure="AFFINE_RESIDUAL",
         targets=(targets.PeakAtMost(4e9), targets.QualityAtMost(0.01)),
         absent={"sklearn": "needs 230 GB", "tapkee": "needs 90 GB"},
-        repeats=1,
+        once=("planish",),
     ),
     Job(
         name="isomap-mnist",
@@ -203,7 +204,7 @@ JOBS: tuple[Job | ImportJob, ...] = (
         engines=ISOMAP,
         measure="GEODESIC_RESIDUAL",
         targets=(targets.Faster("sklearn", 10), targets.QualityWithin("sklearn", 1e-3)),
-        repeats=1,
+        once=("sklearn", "tapkee"),
     ),
     Job(
         name="transform-10k",
@@ -217,7 +218,7 @@ JOBS: tuple[Job | ImportJob, ...] = (
         measure="NEW_AFFINE_RESIDUAL",
         targets=(targets.Faster("sklearn", 10), targets.QualityWithin("sklearn", 1e-3)),
         absent={"tapkee": "no transform"},
-        repeats=1,
+        once=("sklearn",),
     ),
     Job(
         name="geodesics-2d",
@@ -227,7 +228,7 @@ JOBS: tuple[Job | ImportJob, ...] = (
         engines=GEODESICS,
         measure="PATH_ERROR",
         targets=(targets.FasterPerCore("scipy", 40), targets.QualityAtMost(1e-12)),
-        repeats=1,
+        once=("scipy", "heap"),
     ),
     Job(
         name="geodesics-5d",

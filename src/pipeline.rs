@@ -180,6 +180,7 @@ pub trait Recipe: Params + Send + Sync {
             self.recipe(data, ctx)
         })?;
         ctx.check()?;
+        check_fitted(&model)?;
         debug_assert!(
             model.embedding().is_none_or(|placed| placed.nrows() == data.rows()),
             "n rows in, n rows out"
@@ -253,6 +254,20 @@ pub fn inverse_transform(
 /// Something a model computes only when asked for, by name.
 pub fn compute(model: &dyn Model, what: &str, ctx: &Ctx) -> Result<Attribute> {
     ctx.install(|| model.compute(what, ctx))
+}
+
+/// Rows are finite, or NaN throughout where a policy left them out.
+fn check_fitted(model: &dyn Model) -> Result<()> {
+    let Some(placed) = model.embedding() else { return Ok(()) };
+    let lost = placed.outer_iter().position(|row| {
+        row.iter().any(|value| !value.is_finite()) && !row.iter().all(|value| value.is_nan())
+    });
+    match lost {
+        Some(row) => Err(Error::input(format!(
+            "row {row} is too far from the others for its coordinates to be finite numbers; leave it out"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// What every method needs of its data, whatever the method.

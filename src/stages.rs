@@ -3,7 +3,7 @@
 //!
 //! Choices come by name here, as they do in a method's parameters.
 
-use ndarray::Array2;
+use ndarray::ArrayViewMut2;
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
@@ -70,13 +70,15 @@ fn search_checked(
     }
 }
 
-/// Shortest-path distances from `sources` (all rows when `None`) over a graph.
+/// Shortest-path distances from `sources` (all rows when `None`) over a graph,
+/// into a matrix of the caller's with one row for each source.
 pub fn geodesic_rows(
     data: Data<'_>,
     sources: Option<&[i64]>,
     path_method: &str,
+    out: ArrayViewMut2<'_, f64>,
     ctx: &Ctx,
-) -> Result<Array2<f64>> {
+) -> Result<()> {
     let Data::Graph(given) = data else {
         return Err(Error::input(format!("shortest paths need a graph, got {}", data.kind())));
     };
@@ -89,7 +91,7 @@ pub fn geodesic_rows(
     };
     let method: PathMethod = named("path_method", path_method)?;
     let plan = Plan::new(&graph, method, sources.len(), None, ctx)?;
-    geodesic::rows(&plan, &Sources::nodes(&sources), ctx)
+    geodesic::rows_into(&plan, &Sources::nodes(&sources), out, ctx)
 }
 
 fn source_row(source: i64, rows: usize) -> Result<u32> {

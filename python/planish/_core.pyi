@@ -59,9 +59,10 @@ def geodesic_distances(
     graph: _Data,
     sources: NDArray[np.int64] | None,
     path_method: str,
+    out: NDArray[np.float64],
     n_jobs: int,
     progress: _Progress | None,
-) -> NDArray[np.float64]: ...
+) -> None: ...
 def estimate_memory(
     method: str, params: dict[str, Any], n_samples: int, n_features: int
 ) -> int: ...

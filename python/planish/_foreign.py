@@ -148,12 +148,26 @@ class ForeignNeighbors:
             return _data.distances(self.metric.pairwise(X))
         return _data.graph(graph)
 
-    def query(self, X: Any) -> _data.CoreData:
-        """Describe the training neighbours of new rows."""
+    def query(self, X: Any, attach: bool) -> _data.CoreData:
+        """Describe the training neighbours of new rows.
+
+        With `attach` a row that has none within the radius gets its nearest.
+        """
         self.metric.check_values(X)
         if self.whole_matrix:
             return _data.distances(self.metric.pairwise(X, self.rows))
-        return _data.graph(self._graph(X))
+        graph = self._graph(X)
+        alone = np.flatnonzero(np.diff(graph.indptr) == 0)
+        if attach and alone.size:
+            nearest = _named(
+                lambda: self.search.kneighbors_graph(X[alone], 1, mode="distance"),
+                "metric",
+                self.metric.name,
+            )
+            graph = graph.tolil()
+            graph[alone] = nearest
+            graph = graph.tocsr()
+        return _data.graph(graph)
 
     def _graph(self, X: Any) -> Any:
         find = (

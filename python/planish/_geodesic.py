@@ -26,6 +26,7 @@ class GeodesicEmbedding(Embedding):
     p: float
     metric_params: dict[str, Any] | None
     disconnected: str
+    isolated: str
 
     graph_: Any
     component_labels_: NDArray[np.int64]
@@ -63,7 +64,7 @@ class GeodesicEmbedding(Embedding):
             return _given(X)
         if self._metric().native:
             return _data.points(X)
-        return self._foreign.query(X)
+        return self._foreign.query(X, attach=self.isolated == "nearest")
 
     def _compute_nbrs(self) -> Any:
         from sklearn.neighbors import NearestNeighbors

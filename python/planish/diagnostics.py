@@ -98,7 +98,7 @@ def residual_variance(
         warnings.simplefilter("ignore", RankDeficientWarning)
         estimator = _fitted(estimator_or_X, int(wanted[-1]), params)
     curve = np.asarray(estimator._compute("residual_variance"), dtype=np.float64)
-    values = curve[np.minimum(wanted, len(curve)) - 1]
+    values = curve[wanted - 1]
     return ResidualVariance(dims=wanted, values=values, elbow=_elbow(wanted, values))
 
 
@@ -128,8 +128,8 @@ def _fitted(given: Any, components: int, params: dict[str, Any]) -> ScaledGeodes
                 f"KernelIsomap or data, not a {type(given).__name__}"
             )
         rows = given.shape[0] if hasattr(given, "shape") else len(given)
-        most = rows - 1
-        return Isomap(**{**params, "n_components": max(1, min(components, most))}).fit(given)
+        _check_most(components, rows)
+        return Isomap(**{**params, "n_components": components}).fit(given)
     if params:
         raise ParameterError(
             f"parameter `{next(iter(params))}`: parameters are those of the estimator given"
@@ -138,8 +138,16 @@ def _fitted(given: Any, components: int, params: dict[str, Any]) -> ScaledGeodes
     if components <= given.embedding_.shape[1]:
         return given
     X = given._training_input("residual_variance")
+    _check_most(components, X.shape[0])
     wider: ScaledGeodesics = clone(given)
-    return wider.set_params(n_components=min(components, X.shape[0] - 1)).fit(X)  # type: ignore[no-any-return]
+    return wider.set_params(n_components=components).fit(X)  # type: ignore[no-any-return]
+
+
+def _check_most(components: int, rows: int) -> None:
+    if components >= rows:
+        raise ParameterError(
+            f"parameter `dims`: {rows} rows span at most {rows - 1} dimensions, got {components}"
+        )
 
 
 # Below this a residual variance is as good as none, and its fall says nothing.

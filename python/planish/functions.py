@@ -194,7 +194,15 @@ def geodesic_distances(
         raise InputError(f"the graph must be square, got shape {graph.shape}")
     starts = None if sources is None else _as_indices(sources)
     threads, progress = thread_count(n_jobs), progress_printer(verbose, "geodesic_distances")
-    return _core.geodesic_distances(_data.graph(graph), starts, path_method, threads, progress)
+    shape = (graph.shape[0] if starts is None else len(starts), graph.shape[0])
+    _data.require_memory(
+        8 * shape[0] * shape[1],
+        f"the distances from {shape[0]} sources to {shape[1]} nodes",
+        "give fewer sources at a time",
+    )
+    found = np.empty(shape)
+    _core.geodesic_distances(_data.graph(graph), starts, path_method, found, threads, progress)
+    return found
 
 
 def estimate_memory(

@@ -74,8 +74,9 @@ class KernelIsomap(ScaledGeodesics):
         What happens to rows so far from all others that they would decide the
         map by themselves: the map is made without them and they are placed in
         it like new rows, with a warning, or they take part like all others. At
-        most one row in a hundred counts as such, and only when it is farther
-        than three times the extent of the others.
+        most one row in a hundred counts as such, and only when its edges are
+        longer than three times the longest path along the others. Rows of a
+        sparse graph always take part.
     storage : {"auto", "float64", "float32", "recompute"}, default="auto"
         How the geodesic distances are held: n²/2 numbers of 8 or 4 bytes, or
         not at all, every pass of the eigensolver finding them anew: exact, in
@@ -94,11 +95,13 @@ class KernelIsomap(ScaledGeodesics):
     constant_ : float
         The constant that was added.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
-        Their eigenvectors, of norm one.
+        Their eigenvectors, of norm one; NaN for rows left out of the map.
     n_iter_ : int
         Number of iterations of the eigensolver, 1 for a direct one.
     graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
-        The neighbourhood graph the paths run on: symmetric, with bridges.
+        The neighbourhood graph the paths run on: symmetric, with bridges. Rows
+        that were left out of the map (outliers, or all but the largest
+        component) have no edges.
     component_labels_ : ndarray of shape (n_samples,)
         Connected component of each row before anything was bridged.
     n_connected_components_ : int
@@ -117,7 +120,8 @@ class KernelIsomap(ScaledGeodesics):
         Largest relative rounding error of a distance that this brought: 0 for
         "float64" and "recompute", 6e-8 for "float32".
     dist_matrix_ : ndarray of shape (n_samples, n_samples)
-        Geodesic distances, computed when first asked for; not pickled.
+        Geodesic distances, computed when first asked for; not pickled. Infinite
+        between rows of the map and rows left out of it.
     nbrs_ : sklearn.neighbors.NearestNeighbors
         A search over the array given to ``fit``, built when first asked for;
         not pickled.

@@ -75,8 +75,9 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
         What happens to rows so far from all others that they would decide the
         map by themselves: the map is made without them and they are placed in
         it like new rows, with a warning, or they take part like all others. At
-        most one row in a hundred counts as such, and only when it is farther
-        than three times the extent of the others.
+        most one row in a hundred counts as such, and only when its edges are
+        longer than three times the longest path along the others. Rows of a
+        sparse graph always take part.
     n_landmarks : int, default=200
         Number of landmarks, more than `n_components`; all rows when there are
         fewer. More landmarks are more accurate.
@@ -100,7 +101,9 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
     n_iter_ : int
         Number of iterations of the eigensolver, 1 for a direct one.
     graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
-        The neighbourhood graph the paths run on: symmetric, with bridges.
+        The neighbourhood graph the paths run on: symmetric, with bridges. Rows
+        that were left out of the map (outliers, or all but the largest
+        component) have no edges.
     component_labels_ : ndarray of shape (n_samples,)
         Connected component of each row before anything was bridged.
     n_connected_components_ : int

@@ -64,32 +64,38 @@ impl Triangulation {
     }
 
     /// What landmarks `batch * LANES ..` add to the coordinates of points, given
-    /// their distances to those landmarks.
-    pub fn part(&self, batch: usize, distances: &[[f64; LANES]]) -> Array2<f64> {
+    /// their distances to those landmarks. A distance of the point's own (the
+    /// same in every batch; 0 for points among the landmarks) is taken off,
+    /// squared, before anything is summed: that changes nothing but the rounding
+    /// of points far from all landmarks.
+    pub fn part(&self, batch: usize, distances: &[[f64; LANES]], own: impl Fn(usize) -> f64) -> Array2<f64> {
         let mut part = Array2::zeros((distances.len(), self.components));
         let out = part.as_slice_mut().unwrap_or_default();
-        pulp::Arch::new().dispatch(Part { weights: &self.batches[batch], distances, out });
+        pulp::Arch::new().dispatch(Part { weights: &self.batches[batch], distances, own, out });
         part
     }
 }
 
-struct Part<'a> {
+struct Part<'a, F> {
     weights: &'a BatchWeights,
     distances: &'a [[f64; LANES]],
+    own: F,
     out: &'a mut [f64],
 }
 
-impl pulp::WithSimd for Part<'_> {
+impl<F: Fn(usize) -> f64> pulp::WithSimd for Part<'_, F> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
         let BatchWeights { weights, means, count } = self.weights;
         let width = weights.len().max(1);
-        for (lanes, coordinates) in self.distances.iter().zip(self.out.chunks_exact_mut(width)) {
+        let rows = self.distances.iter().zip(self.out.chunks_exact_mut(width)).enumerate();
+        for (row, (lanes, coordinates)) in rows {
+            let own = (self.own)(row);
             let mut excess = [0.0; LANES];
             for lane in 0..LANES {
-                let difference = lanes[lane] * lanes[lane] - means[lane];
+                let difference = (lanes[lane] - own) * (lanes[lane] + own) - means[lane];
                 excess[lane] = if lane < *count { difference } else { 0.0 };
             }
             for (coordinate, weights) in coordinates.iter_mut().zip(weights) {

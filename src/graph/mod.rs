@@ -139,6 +139,31 @@ impl Graph {
         Ok(Graph { offsets: self.offsets.clone(), targets: self.targets.clone(), weights })
     }
 
+    /// This graph among `n` nodes, its node i being `rows[i]`, ascending; the
+    /// others have no edges.
+    pub fn spread_over(&self, rows: &[u32], n: usize) -> Result<Graph> {
+        let sound = rows.len() == self.len()
+            && rows.windows(2).all(|pair| pair[0] < pair[1])
+            && rows.last().is_none_or(|&last| (last as usize) < n);
+        if !sound {
+            return Err(Error::input("rows of a larger graph must be ascending and within it"));
+        }
+        let mut wide = Rows::with_capacity(n, self.targets.len());
+        let mut next = 0;
+        for row in 0..n {
+            if rows.get(next).is_some_and(|&own| own as usize == row) {
+                let (targets, weights) = self.row(next);
+                targets
+                    .iter()
+                    .zip(weights)
+                    .for_each(|(&target, &weight)| wide.push(rows[target as usize], weight));
+                next += 1;
+            }
+            wide.end_row();
+        }
+        Ok(wide.into_graph())
+    }
+
     /// This graph with `links` added as edges (the smaller weight where there
     /// is one already). Links outside the graph or with a weight that is
     /// negative or not finite are refused.

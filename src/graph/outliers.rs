@@ -3,8 +3,8 @@
 //! Owns: finding them. Place: after a graph is connected, before paths. Distances
 //! enter classical scaling squared, so a single row a thousand spreads away takes
 //! a coordinate for itself and the others lose it. A row counts as an outlier
-//! when every way to the others is longer than three times the way from the
-//! middle of the others to their far end; there must be few such rows. Ordinary
+//! when every edge to the others is longer than three times the longest way
+//! along the others; there must be few such rows. Ordinary
 //! data has no edge of that kind and is left after one look at the edges.
 //! Cost: O(m), and one shortest-path search when there is something to look at.
 
@@ -17,7 +17,7 @@ use crate::error::Result;
 
 /// Edges longer than this many usual ones are looked at.
 const LONG: f64 = 50.0;
-/// A way this many times as long as the others reach is too long.
+/// An edge this many times as long as the others reach is too long.
 const FAR: f64 = 3.0;
 /// Fewer rows than this have no shape to protect.
 const FEWEST: usize = 30;
@@ -80,13 +80,20 @@ fn joined(graph: &Graph, by: impl Fn(u32, u32, f64) -> bool) -> UnionFind<u32> {
     sets
 }
 
-/// How far the main rows reach: the longest way from one of them to another, at
-/// least half of the longest there is.
+/// How far the main rows reach: the longest way from the row that is farthest
+/// from the first, which is nearly the longest there is.
 fn reach(graph: &Graph, main: &[u32], ctx: &Ctx) -> Result<f64> {
     let part = graph.subgraph(main)?;
     let plan = Plan::new(&part, PathMethod::Heap, 1, None, ctx)?;
-    let lengths = rows(&plan, &Sources::nodes(&[0]), ctx)?;
-    Ok(lengths.iter().fold(0.0, |most: f64, &length| most.max(length)))
+    let (mut end, mut longest) = (0, 0.0);
+    for _ in 0..2 {
+        let lengths = rows(&plan, &Sources::nodes(&[end]), ctx)?;
+        let farther = |best: (u32, f64), (row, &length): (usize, &f64)| {
+            if length > best.1 { (row as u32, length) } else { best }
+        };
+        (end, longest) = lengths.iter().enumerate().fold((end, 0.0), farther);
+    }
+    Ok(longest)
 }
 
 /// The rows that no chain of edges up to `far` joins to the main ones.

@@ -30,6 +30,20 @@ impl Scale {
         Scale { exponent: -(largest.log2().floor() as i32) }
     }
 
+    /// The scale that brings `largest` between one and two, however near it is.
+    pub fn to_unit(largest: f64) -> Scale {
+        if largest > 0.0 && largest.is_finite() {
+            Scale { exponent: -(largest.log2().floor() as i32) }
+        } else {
+            Scale::ONE
+        }
+    }
+
+    /// This scale and then another.
+    pub fn then(self, other: Scale) -> Scale {
+        Scale { exponent: self.exponent + other.exponent }
+    }
+
     /// Whether anything needs to be done.
     pub fn is_one(self) -> bool {
         self.exponent == 0

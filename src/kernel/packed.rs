@@ -24,6 +24,8 @@ const BAND: usize = 8;
 pub trait Stored: Copy + Send + Sync + 'static {
     /// The number to calculate with.
     fn wide(self) -> f64;
+    /// Whether the panel itself is kept, not a copy.
+    const TAKES_PANEL: bool;
     /// What is stored of a panel; the panel itself may be taken.
     fn keep(panel: &mut Panel<f64>) -> Panel<Self>;
     /// Panels of this type.
@@ -31,6 +33,7 @@ pub trait Stored: Copy + Send + Sync + 'static {
 }
 
 impl Stored for f64 {
+    const TAKES_PANEL: bool = true;
     #[inline(always)]
     fn wide(self) -> f64 {
         self
@@ -46,6 +49,7 @@ impl Stored for f64 {
 }
 
 impl Stored for f32 {
+    const TAKES_PANEL: bool = false;
     #[inline(always)]
     fn wide(self) -> f64 {
         f64::from(self)

@@ -256,10 +256,11 @@ impl Recipe for ClassicalMds {
     fn memory(&self, rows: usize, features: usize) -> u64 {
         let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
         let small = 8 * n * (p + 8) * 24;
+        let euclidean = 8 * (n * (2 * p + 1) + 6 * d * d.min(n).min(512) + 64 * d);
         match self.metric {
             MetricName::Precomputed => small,
-            MetricName::Euclidean => 8 * (n * p + 3 * d * d.min(n) + n * d / 4),
-            MetricName::Minkowski if self.p == 2.0 => 8 * (n * p + 3 * d * d.min(n) + n * d / 4),
+            MetricName::Euclidean => euclidean,
+            MetricName::Minkowski if self.p == 2.0 => euclidean,
             _ => 8 * n * n + small + 8 * n * d,
         }
     }

@@ -17,7 +17,7 @@ pub trait GeodesicParams {
     /// Number of coordinates.
     fn components(&self) -> usize;
     /// Edges per row that memory is reckoned with.
-    fn degree(&self) -> usize;
+    fn degree(&self, rows: usize) -> usize;
 }
 
 /// Declares a method's parameters: the shared ones and its own.
@@ -82,9 +82,9 @@ macro_rules! geodesic_params {
             fn components(&self) -> usize {
                 self.n_components
             }
-            fn degree(&self) -> usize {
+            fn degree(&self, rows: usize) -> usize {
                 // Symmetrising adds some, and a radius says nothing.
-                self.n_neighbors.map_or(16, |k| k + k / 4)
+                self.n_neighbors.map_or(16, |k| k.min(rows) + k.min(rows) / 4)
             }
         }
     };

@@ -60,7 +60,7 @@ pub fn place_nodes(
 ) -> Result<Array2<f64>> {
     let by_position =
         sum_of_parts(plan, landmarks, plan.len(), formula.components(), ctx, |index, batch| {
-            formula.part(index, batch.distances())
+            formula.part(index, batch.distances(), |_| 0.0)
         })?;
     let order: Vec<usize> = plan.positions().iter().map(|&position| position as usize).collect();
     Ok(by_position.select(Axis(0), &order))
@@ -91,7 +91,8 @@ pub fn place_new(
                 shortest
             })
             .collect();
-        formula.part(index, &through)
+        // The way to the nearest neighbour is part of every way.
+        formula.part(index, &through, |row| near.distances[near.offsets[row]])
     })
 }
 

@@ -67,7 +67,7 @@ impl LandmarkIsomap {
                 .iter()
                 .map(|&row| {
                     manifold.graph_row(row).ok_or_else(|| {
-                        Error::param("landmarks", format!("row {row} is not in the largest component"))
+                        Error::param("landmarks", format!("row {row} is not in the map: it is an outlier, or not in the largest component"))
                     })
                 })
                 .collect(),
@@ -93,6 +93,7 @@ impl Recipe for LandmarkIsomap {
         let (setting, options) = (self.setting()?, self.options()?);
         let rows = data.rows();
         check_components(self.n_components, rows, "n_samples")?;
+        setting.check(data)?;
         let wanted = match &self.landmarks {
             LandmarkChoice::Given(given) => check_given(given, self.n_components, rows)?.len(),
             _ => check_count(self.n_landmarks, self.n_components, rows)?,
@@ -133,11 +134,14 @@ impl Recipe for LandmarkIsomap {
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
         let (n, m) = (rows as u64, self.n_landmarks.min(rows) as u64);
-        let (degree, p) = (self.degree() as u64, self.n_components as u64);
-        let graph = n * degree * 24;
-        // The graph after elimination, distances of two batches, a wave of coordinates.
-        let paths = 8 * n * (64 + 2 * LANES as u64 + 9 * p);
-        graph + paths + 24 * n * features as u64 + 24 * m * m
+        let (k, p) = (self.n_neighbors.unwrap_or(12).min(rows) as u64, self.n_components as u64);
+        // Per row, fitted to graphs of 5 to 20 neighbours in two to five dimensions:
+        // the index, the graph while it is assembled, and the graph after
+        // elimination, whose edges grow with the square of the neighbours.
+        let per_row = 320 + 28 * k + 5 * k * k;
+        // Distances of two batches, and a wave of coordinates.
+        let paths = 8 * (2 * LANES as u64 + 9 * p);
+        n * (per_row + paths + 16 * features as u64) + 16 * m * m
     }
 }
 

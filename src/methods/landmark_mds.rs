@@ -15,6 +15,7 @@
 //! this is classical MDS.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::choices::{EigenSolver, MetricName, check_components, ignores_scale};
@@ -118,23 +119,39 @@ impl Training<'_> {
     }
 
     /// Distances of all rows to one.
-    fn column(&self, row: u32) -> Vec<f64> {
-        match self {
-            Training::Points(index) => {
-                (0..index.len()).map(|other| index.pair_distance(other, row as usize)).collect()
+    fn column(&self, row: u32, ctx: &Ctx) -> Result<Vec<f64>> {
+        const ROWS: usize = 1 << 12;
+        let Training::Points(index) = self else {
+            return Ok(self.given().map_or_else(Vec::new, |matrix| matrix.row(row as usize).to_vec()));
+        };
+        let mut distances = vec![0.0; index.len()];
+        distances.par_chunks_mut(ROWS).enumerate().try_for_each(|(chunk, part)| {
+            ctx.check()?;
+            for (offset, distance) in part.iter_mut().enumerate() {
+                *distance = index.pair_distance(chunk * ROWS + offset, row as usize);
             }
-            Training::Given(matrix) => matrix.row(row as usize).to_vec(),
+            Ok(())
+        })?;
+        Ok(distances)
+    }
+
+    fn given(&self) -> Option<&ArrayView2<'_, f64>> {
+        match self {
+            Training::Points(_) => None,
+            Training::Given(matrix) => Some(matrix),
         }
     }
 
     /// Distances between some rows.
-    fn between(&self, rows: &[u32]) -> Array2<f64> {
-        let distance = |i: usize, j: usize| match self {
-            Training::Points(index) => index.pair_distance(i, j),
-            Training::Given(matrix) => matrix[[i, j]],
-        };
-        let at = |place: usize| rows[place] as usize;
-        Array2::from_shape_fn((rows.len(), rows.len()), |(i, j)| if i == j { 0.0 } else { distance(at(i), at(j)) })
+    fn between(&self, rows: &[u32], ctx: &Ctx) -> Result<Array2<f64>> {
+        let some = as_indices(rows);
+        match self {
+            Training::Points(index) => {
+                let few = index.points().view().select(&some);
+                Index::build(few.view(), index.metric(), Algorithm::Brute, ctx)?.matrix(None, ctx)
+            }
+            Training::Given(matrix) => Ok(matrix.select(Axis(0), &some).select(Axis(1), &some)),
+        }
     }
 }
 
@@ -149,12 +166,16 @@ struct Survey {
 impl LandmarkMds {
     fn survey(&self, training: &Training<'_>, ctx: &Ctx) -> Result<Survey> {
         if self.algorithm == LandmarkAlgorithm::FastMap {
+            if matches!(self.landmarks, LandmarkChoice::Given(_)) {
+                let why = "algorithm='fastmap' chooses its own rows, two for each coordinate";
+                return Err(Error::param("landmarks", why));
+            }
             return self.survey_lines(training, ctx);
         }
         let landmarks = self.choose(training, ctx)?;
         let m = landmarks.len();
         ctx.reserve((24 * m * m) as u64, "the distances between the landmarks", WAY_OUT)?;
-        let table = training.between(&landmarks);
+        let table = training.between(&landmarks, ctx)?;
         let mut kernel = CenteredSquares::new(table.view())?;
         let mut origin = None;
         if self.algorithm == LandmarkAlgorithm::MetricMap {
@@ -178,7 +199,7 @@ impl LandmarkMds {
     }
 
     fn survey_lines(&self, training: &Training<'_>, ctx: &Ctx) -> Result<Survey> {
-        let column = |row: u32| Ok(training.column(row));
+        let column = |row: u32| training.column(row, ctx);
         let (formula, landmarks) = FastMap::new(training.rows(), self.n_components, column, ctx)?;
         if formula.rank() < self.n_components {
             ctx.warn(
@@ -255,7 +276,7 @@ impl Recipe for LandmarkMds {
         let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
         let m = self.n_landmarks.min(rows) as u64;
         let block = 8 * m * (BLOCK as u64).min(n);
-        16 * n * d + 8 * n * p + 12 * n + 24 * m * m + block
+        8 * n * d + 16 * n * p + 12 * n + 8 * m * m + block
     }
 }
 

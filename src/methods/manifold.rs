@@ -37,6 +37,9 @@ pub struct Manifold {
     /// M(i) of the rows of the graph, when lengths are conformal.
     spread: Option<Vec<f64>>,
     input_scale: Scale,
+    /// What edges were multiplied by, beyond the scale of the points.
+    path_scale: Scale,
+    /// Both: what lengths in the graph are multiplied by, against the data's own.
     length_scale: Scale,
     order: Option<Vec<u32>>,
     twins: Vec<(u32, u32)>,
@@ -84,18 +87,26 @@ impl Manifold {
             Some(spread) => (conformal(&connected.graph, spread)?, Scale::ONE),
             None => (connected.graph, length_scale),
         };
+        // Powers of two: edges of about one, so that paths fit into any precision.
+        let path_scale = Scale::to_unit(graph.weights().iter().fold(0.0, |most: f64, &edge| most.max(edge)));
+        let graph = graph.reweighted(|_, _, length| path_scale.into(length))?;
+        let hood = match setting.hood {
+            Hood::Nearest(k) => Hood::Nearest(k.min(graph.len())),
+            within => within,
+        };
         let bridges: Vec<[u32; 2]> = connected.bridges.iter().map(|link| [link.from, link.to]).collect();
         Ok(Manifold {
             bridges: pairs(&bridges),
             graph,
             labels: connected.labels,
             kept: connected.kept,
-            hood: setting.hood,
+            hood,
             locator,
             isolated: paths.isolated,
             spread,
             input_scale,
-            length_scale,
+            path_scale,
+            length_scale: length_scale.then(path_scale),
             order,
             twins,
             outliers: match data {
@@ -255,9 +266,12 @@ impl Manifold {
                 continue;
             }
             if range.is_empty() {
+                return Err(self.no_neighbors(row));
+            }
+            if found.distances[range.clone()].iter().any(|distance| !distance.is_finite()) {
                 return Err(Error::input(format!(
-                    "row {row} has no training row in its neighbourhood and cannot be placed; raise `radius`, \
-                     set isolated='nearest' to hang it onto its nearest training row, or leave it out"
+                    "row {row} cannot be placed: it is too far from the training data for its distances to be \
+                     finite numbers"
                 )));
             }
             if found.distances[range.start] == 0.0 {
@@ -272,14 +286,39 @@ impl Manifold {
         if let Some(spread) = &self.spread {
             make_conformal(&mut rows.near, spread);
         }
+        let scale = self.path_scale;
+        rows.near.distances.iter_mut().for_each(|length| *length = scale.into(*length));
         Ok(rows)
+    }
+
+    fn no_neighbors(&self, row: usize) -> Error {
+        let way_out = match self.isolated {
+            Isolated::Error => {
+                "raise `radius`, set isolated='nearest' to hang it onto its nearest training row, or leave it out"
+            }
+            Isolated::Nearest => {
+                "the graph given has no edge for it, and no distances are known; give it one"
+            }
+        };
+        Error::input(format!(
+            "row {row} has no training row in its neighbourhood and cannot be placed; {way_out}"
+        ))
+    }
+
+    /// The graph in the data's units, with an empty row for each row left out.
+    fn graph_of_data(&self) -> Result<Graph> {
+        let graph = self.graph.reweighted(|_, _, length| self.length_scale.back(length))?;
+        match &self.kept {
+            None => Ok(graph),
+            Some(kept) => graph.spread_over(kept, self.labels.len()),
+        }
     }
 
     /// What a user may ask of the graph.
     pub fn attributes(&self) -> Vec<(&'static str, Attribute)> {
         let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
         vec![
-            ("graph", Attribute::Graph(self.graph.clone())),
+            ("graph", Attribute::Graph(self.graph_of_data().unwrap_or_else(|_| self.graph.clone()))),
             ("component_labels", Attribute::indices(&self.labels)),
             ("n_connected_components", Attribute::Int(pieces as i64)),
             ("bridges", Attribute::IndexMatrix(self.bridges.clone())),

@@ -92,8 +92,8 @@ pub fn hood(n_neighbors: Option<usize>, radius: Option<f64>) -> Result<Hood> {
 }
 
 impl Setting {
-    /// Data to a connected graph.
-    pub fn connect(&self, data: Data<'_>, ctx: &Ctx) -> Result<Neighborhood> {
+    /// Refuse more neighbours than there are rows.
+    pub fn check(&self, data: Data<'_>) -> Result<()> {
         if let Hood::Nearest(k) = self.hood {
             let rows = data.rows();
             if k >= rows && !matches!(data, Data::Graph(_)) {
@@ -105,6 +105,12 @@ impl Setting {
                 ));
             }
         }
+        Ok(())
+    }
+
+    /// Data to a connected graph.
+    pub fn connect(&self, data: Data<'_>, ctx: &Ctx) -> Result<Neighborhood> {
+        self.check(data)?;
         match (data, self.metric) {
             (Data::Points(points), Some(metric)) => self.connect_points(points, metric, ctx),
             (Data::Distances(matrix), None) => self.connect_distances(matrix, ctx),
@@ -171,7 +177,8 @@ impl Setting {
         let scale = Scale::for_largest(largest_of(&near.distances));
         let near = scaled_neighbors(near, scale);
         let connected = connect(Graph::from_neighbors(&near), None, self.policy, ctx)?;
-        let (connected, set_aside) = self.set_outliers_aside(connected, scale, ctx)?;
+        // A row set aside is placed by its distances to others, which a graph does not have.
+        let set_aside = Vec::new();
         let twins = twins(&near, connected.kept.as_deref());
         let spread = mean_distances(&near, connected.kept.as_deref());
         let columns = connected.kept.as_ref().map(|kept| graph_rows(kept, rows));
@@ -210,12 +217,16 @@ impl Setting {
 
 fn tell_of_outliers(graph: &Graph, far: &[u32], rows: &[u32], scale: Scale, ctx: &Ctx) {
     const SHOWN: usize = 5;
-    let nearest = |&row: &u32| graph.row(row as usize).1.iter().copied().fold(f64::INFINITY, f64::min);
+    let nearest = |&row: &u32| {
+        let (targets, weights) = graph.row(row as usize);
+        let kept = targets.iter().zip(weights).filter(|(target, _)| far.binary_search(target).is_err());
+        kept.fold(f64::INFINITY, |least, (_, &weight)| least.min(weight))
+    };
     let shown: Vec<String> = far
         .iter()
         .zip(rows)
         .take(SHOWN)
-        .map(|(at, row)| format!("{row} ({:.6} from its nearest)", scale.back(nearest(at))))
+        .map(|(at, row)| format!("{row} ({:.3e} from its nearest)", scale.back(nearest(at))))
         .collect();
     let more = if far.len() > SHOWN { ", …" } else { "" };
     ctx.warn(
@@ -355,9 +366,13 @@ fn twins(near: &Neighbors, kept: Option<&[u32]>) -> Vec<(u32, u32)> {
 
 /// Mean distance of each row to its neighbours, numbered as rows of the graph.
 fn mean_distances(near: &Neighbors, kept: Option<&[u32]>) -> Vec<f64> {
+    let place = kept.map(|kept| graph_rows(kept, near.offsets.len() - 1));
+    let counts = |row: u32| place.as_ref().is_none_or(|place| place[row as usize].is_some());
     let mean = |row: usize| {
-        let distances = &near.distances[near.offsets[row]..near.offsets[row + 1]];
-        distances.iter().sum::<f64>() / distances.len().max(1) as f64
+        let range = near.offsets[row]..near.offsets[row + 1];
+        let of_graph = range.filter(|&at| counts(near.indices[at]));
+        let (count, sum) = of_graph.fold((0, 0.0), |(count, sum), at| (count + 1, sum + near.distances[at]));
+        sum / f64::from(count.max(1))
     };
     match kept {
         None => (0..near.offsets.len() - 1).map(mean).collect(),

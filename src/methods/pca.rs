@@ -201,7 +201,9 @@ impl Recipe for Pca {
         match self.svd_solver {
             SvdSolver::Full => 8 * (3 * n * d + 3 * least * least),
             SvdSolver::Arpack | SvdSolver::Randomized => 8 * (n + d) * 64,
-            SvdSolver::Auto | SvdSolver::Covariance => 8 * (4 * least * least + (n + d) * 64),
+            SvdSolver::Covariance => 8 * (6 * d * d + n),
+            // One of the routes of `kernel::covariance`; none holds anything else that grows with n.
+            SvdSolver::Auto => 8 * (6 * least * least.min(512) + 64 * d + n),
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::kernel::{CenteredPacked, CenteredSquares, smallest_constant};
 use crate::landmarks::{LandmarkChoice, choose};
 use crate::pipeline::{Attribute, Data, Model};
 use crate::quality;
-use crate::spectrum::{Options, top};
+use crate::spectrum::{Options, Solver, top};
 
 /// Vectors multiplied at once when the distances are recomputed: one pass then
 /// costs little more than the shortest paths themselves.
@@ -36,6 +36,8 @@ const WIDE_BLOCK: usize = 16;
 /// More rows than this are only recomputed when the caller says so: beyond it a
 /// fit takes hours, which is not what someone short of memory expects.
 const MOST_ROWS_ANEW: usize = 400_000;
+/// Edges are about one: a larger constant leaves nothing of them.
+const MOST_CONSTANT: f64 = 1e12;
 /// Landmarks the starting guess is made from.
 const GUESS_LANDMARKS: usize = 256;
 
@@ -95,7 +97,7 @@ impl<'a> Held<'a> {
 /// Bytes a fit takes beyond the input.
 pub fn memory(method: &impl GeodesicParams, storage: Storage, rows: usize, features: usize) -> u64 {
     let (n, features) = (rows as u64, features as u64);
-    let graph = n * method.degree() as u64 * 24;
+    let graph = n * method.degree(rows) as u64 * 24;
     let index = 24 * n * features;
     let with = |storage: Storage, matrix: u64| {
         let (block, basis) = krylov_size(storage, method.components());
@@ -151,6 +153,13 @@ pub fn fit(
     let (setting, options) = (method.setting()?, method.options()?);
     let rows = data.rows();
     check_components(method.components(), rows, "n_samples")?;
+    setting.check(data)?;
+    if storage == Storage::Recompute && options.solver == Solver::Dense {
+        return Err(Error::param(
+            "eigen_solver",
+            "'dense' needs all distances at once; with storage='recompute' use 'arpack' or 'auto'",
+        ));
+    }
     let storage = settled(storage, memory(method, Storage::Double, rows, 0), rows, ctx);
     ctx.reserve(memory(method, storage, rows, 0), "Isomap", WAY_OUT)?;
     let manifold = Manifold::new(&setting, method.paths(), data, ctx)?;
@@ -183,6 +192,9 @@ impl FittedIsomap {
             Constant::Smallest => smallest_constant(held.matrix(), ctx)?,
             Constant::Given(length) => manifold.length_scale().into(length),
         };
+        if !(shift < MOST_CONSTANT) {
+            return Err(Error::param("constant", "is so large that the distances drown in it"));
+        }
         let kernel = CenteredPacked::new(held.matrix()).with_constant(shift);
         let options = match storage {
             Storage::Recompute => Options {
@@ -233,7 +245,8 @@ impl FittedIsomap {
     /// Distances along the manifold between all rows.
     fn geodesics(&self, ctx: &Ctx) -> Result<Array2<f64>> {
         let rows = self.embedding.nrows();
-        ctx.reserve((rows * rows * 12) as u64, "the full matrix of geodesic distances", WAY_OUT)?;
+        let copies = if self.manifold.graph().len() == rows { 12 } else { 20 };
+        ctx.reserve((rows * rows * copies) as u64, "the full matrix of geodesic distances", WAY_OUT)?;
         let packed: PackedDistances = all_pairs(self.manifold.plan(ctx)?, ctx)?;
         let mut within = packed.to_dense();
         let scale = self.manifold.length_scale();
@@ -259,7 +272,9 @@ impl FittedIsomap {
         let total = kernel.norm_squared(ctx)?;
         let scale = self.manifold.length_scale();
         let into_squared = |value: f64| scale.into(scale.into(value));
-        let explained: f64 = self.eigenvalues.iter().map(|&value| into_squared(value).powi(2)).sum();
+        // Columns of eigenvalues below zero are zero and explain nothing.
+        let kept = self.eigenvalues.iter().filter(|&&value| value > 0.0);
+        let explained: f64 = kept.map(|&value| into_squared(value).powi(2)).sum();
         let left = (total - explained).max(0.0).sqrt() / self.manifold.graph().len() as f64;
         Ok(scale.back_squared(left))
     }
@@ -303,7 +318,7 @@ impl Model for FittedIsomap {
         let storage = crate::params::Parameter::to_value(&self.storage).to_string();
         let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
-            ("eigenvectors", Attribute::Matrix(self.eigenvectors.clone())),
+            ("eigenvectors", Attribute::Matrix(self.manifold.as_data_rows(self.eigenvectors.clone()))),
             ("n_iter", Attribute::Int(self.iterations as i64)),
             ("storage", Attribute::Str(storage.trim_matches('\'').to_string())),
             ("storage_error", Attribute::Float(rounding)),

@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import eigh
 from scipy.sparse import csgraph, csr_array
 from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.base import clone
 
 from conftest import assert_same_columns, swiss_roll, up_to_sign
 from planish import (
@@ -26,6 +27,7 @@ from planish.exceptions import (
     OutlierWarning,
     ParameterError,
     RankDeficientWarning,
+    ShortcutWarning,
     SlowWarning,
 )
 
@@ -386,7 +388,7 @@ def test_landmarks_outside_the_largest_component(two_islands):
     largest = np.flatnonzero(np.isfinite(isomap.embedding_[:, 0]))
     assert set(isomap.landmarks_) <= set(largest)
     outside = LandmarkIsomap(n_neighbors=3, landmarks=[0, 1, 25], disconnected="largest")
-    with pytest.raises(ParameterError, match="row 25 is not in the largest"):
+    with pytest.raises(ParameterError, match="row 25 is not in the map"):
         outside.fit(X)
 
 
@@ -572,21 +574,22 @@ def test_one_row_far_away_does_not_change_the_map_of_the_rest(cls, conformal, ro
     )
 
 
-def test_outliers_of_distances_graphs_and_radii(roll):
+def test_outliers_of_distances_and_radii(roll):
     far = np.vstack([roll, roll.mean(axis=0) + 1000 * roll.std()])
     D = cdist(far, far)
     expected = Isomap(n_neighbors=8).fit(roll).embedding_
-    for data, keywords in (
-        (D, {"metric": "precomputed"}),
-        (neighbors_graph(far, n_neighbors=8), {"metric": "precomputed"}),
-    ):
-        estimator = Isomap(n_neighbors=8, **keywords)
-        with pytest.warns(OutlierWarning):
-            estimator.fit(data)
-        assert_same_columns(estimator.embedding_[:-1], expected, 1e-9)
-        assert np.isfinite(estimator.embedding_).all()
-        if data is D:
-            assert np.array_equal(estimator.transform(data), estimator.embedding_)
+    estimator = Isomap(n_neighbors=8, metric="precomputed")
+    with pytest.warns(OutlierWarning):
+        estimator.fit(D)
+    assert_same_columns(estimator.embedding_[:-1], expected, 1e-9)
+    assert np.array_equal(estimator.transform(D), estimator.embedding_)
+    assert estimator.graph_.shape == D.shape
+    assert estimator.graph_[[400]].nnz == 0
+    assert np.isnan(estimator.eigenvectors_[400]).all()
+    assert np.isinf(estimator.dist_matrix_[400, :400]).all()
+    # A graph has no distances to place a row by: all its rows take part.
+    graph = Isomap(n_neighbors=8, metric="precomputed").fit(neighbors_graph(far, n_neighbors=8))
+    assert graph.outliers_.size == 0
     estimator = Isomap(n_neighbors=None, radius=5.0)
     with pytest.warns(OutlierWarning), pytest.warns(DisconnectedGraphWarning):
         estimator.fit(far)
@@ -615,3 +618,105 @@ def test_ordinary_data_has_no_outliers(seed):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert Isomap(n_neighbors=6).fit(X).outliers_.size == 0
+
+
+def test_outliers_do_not_use_up_neighbours(roll):
+    X = roll[:60].copy()
+    X[0] += 1e6
+    with pytest.warns(OutlierWarning):
+        estimator = Isomap(n_neighbors=59, conformal=True).fit(X)
+    alone = Isomap(n_neighbors=58, conformal=True).fit(X[1:])
+    assert_same_columns(estimator.embedding_[1:], alone.embedding_, 1e-9)
+    assert np.array_equal(estimator.transform(X), estimator.embedding_)
+
+
+# -- units ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exponent", [-100, -30, -8, 8, 30, 60, 100])
+def test_no_unit_is_special(roll, exponent):
+    factor = 10.0**exponent
+    for estimator in (
+        Isomap(n_neighbors=8, storage="float32"),
+        Isomap(n_neighbors=8, storage="recompute"),
+        KernelIsomap(n_neighbors=8),
+        LandmarkIsomap(n_neighbors=8, n_landmarks=40),
+        LandmarkMDS(n_landmarks=40),
+    ):
+        plain = clone(estimator).fit(roll)
+        scaled = clone(estimator).fit(roll * factor)
+        assert_same_columns(scaled.embedding_ / factor, plain.embedding_, 1e-6)
+        if isinstance(estimator, KernelIsomap):
+            assert scaled.constant_ / factor == pytest.approx(plain.constant_, rel=1e-9)
+        if not isinstance(estimator, LandmarkMDS):
+            assert abs(scaled.graph_ / factor - plain.graph_).max() < 1e-9
+
+
+def test_far_new_rows_keep_their_digits(roll):
+    away = np.array([[1.0, 0.0, 0.0]])
+    for estimator in (Isomap(n_neighbors=8), LandmarkIsomap(n_neighbors=8)):
+        estimator.fit(roll)
+        near, far = (estimator.transform(away * length) / length for length in (1e6, 1e9))
+        # The direction in which a row leaves no longer changes.
+        np.testing.assert_allclose(far, near, atol=1e-3)
+    with pytest.raises(InputError, match="row 1"):
+        estimator.transform(np.vstack([roll[:1], [[1e300, 0.0, 0.0]]]))
+
+
+def test_parameters_that_cannot_be_used_together_are_refused(roll):
+    with pytest.raises(ParameterError, match="eigen_solver"):
+        Isomap(storage="recompute", eigen_solver="dense").fit(roll)
+    with pytest.raises(ParameterError, match="landmarks"):
+        LandmarkMDS(algorithm="fastmap", landmarks=[1, 2, 3]).fit(roll)
+    with pytest.raises(ParameterError, match="n_neighbors"):
+        Isomap(n_neighbors=10**9).fit(roll)
+    with pytest.raises(ParameterError, match="constant"):
+        KernelIsomap(constant=1e200).fit(roll)
+    with pytest.raises(ParameterError, match="dims"):
+        residual_variance(roll, 400)
+
+
+def test_isolated_rows_under_any_metric(roll):
+    def distance(a, b):
+        return np.sqrt(((a - b) ** 2).sum())
+
+    far = np.vstack([roll[:2] + 0.01, roll[5] + [300.0, 0, 0]])
+    native, foreign = (
+        Isomap(n_neighbors=None, radius=4.0, isolated="nearest", metric=metric).fit(roll)
+        for metric in ("euclidean", distance)
+    )
+    np.testing.assert_allclose(
+        up_to_sign(native.transform(far), foreign.transform(far)), native.transform(far), rtol=1e-7
+    )
+
+
+def test_reconstruction_error_is_what_is_missing():
+    X = swiss_roll(150)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        isomap = Isomap(n_neighbors=8, n_components=120).fit(X)
+    K = kernel_prime(isomap.dist_matrix_, 0.0)
+    Y = isomap.embedding_
+    expected = np.linalg.norm(K - Y @ Y.T) / len(K)
+    assert isomap.reconstruction_error() == pytest.approx(expected, rel=1e-9)
+
+
+# -- shortcuts ------------------------------------------------------------------------
+
+
+def test_a_shortcut_is_named_and_clean_data_is_not():
+    points, flat = rolled(2000, 3)
+    graph = neighbors_graph(points, n_neighbors=8)
+    clean = Isomap(n_neighbors=8, metric="precomputed").fit(graph)
+    assert clean.shortcuts_.shape == (0, 2)
+    # The two rows that are nearest in space among those far apart on the roll.
+    D = cdist(points, points)
+    D[cdist(flat, flat) < 30] = np.inf
+    a, b = sorted(np.unravel_index(D.argmin(), D.shape))
+    lil = graph.tolil()
+    lil[a, b] = D[a, b]
+    for cls in (Isomap, LandmarkIsomap):
+        estimator = cls(n_neighbors=9, metric="precomputed")
+        with pytest.warns(ShortcutWarning, match=rf"{a}.*{b}"):
+            estimator.fit(csr_array(lil))
+        assert estimator.shortcuts_.tolist() == [[a, b]]

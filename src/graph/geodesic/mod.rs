@@ -32,5 +32,5 @@ mod sweep;
 
 pub use cover::GraphCover;
 pub use plan::{PathMethod, Plan};
-pub use run::{Batch, Recomputed, all_pairs, for_each_batch, rows};
+pub use run::{Batch, Recomputed, all_pairs, for_each_batch, rows, rows_into};
 pub use sources::Sources;

@@ -6,8 +6,9 @@
 //! and one `[f64; 16]` per node and thread.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayViewMut2};
 use rayon::prelude::*;
 
 use super::plan::{Kernel, Plan};
@@ -95,13 +96,28 @@ pub fn rows(plan: &Plan, sources: &Sources, ctx: &Ctx) -> Result<Array2<f64>> {
     let what = format!("the distances from {count} sources to {n} nodes");
     ctx.reserve(need, &what, "run fewer sources at a time")?;
     let mut distances = Array2::zeros((count, n));
+    rows_into(plan, sources, distances.view_mut(), ctx)?;
+    Ok(distances)
+}
+
+/// The same into memory of the caller's, one contiguous row for each source.
+pub fn rows_into(plan: &Plan, sources: &Sources, out: ArrayViewMut2<'_, f64>, ctx: &Ctx) -> Result<()> {
+    let (count, n) = (sources.len(), plan.len());
+    if out.dim() != (count, n) {
+        let (rows, columns) = out.dim();
+        return Err(Error::input(format!(
+            "room for {rows} × {columns} distances, but there are {count} × {n}"
+        )));
+    }
+    sources.check(n)?;
+    let Some(distances) = out.into_slice() else {
+        return Err(Error::input("the room for distances must be contiguous, row by row"));
+    };
     if distances.is_empty() {
-        sources.check(n)?;
-        return Ok(distances);
+        return Ok(());
     }
     ctx.install(|| {
-        let mut by_source: Vec<Option<&mut [f64]>> =
-            distances.as_slice_mut().unwrap_or_default().chunks_mut(n).map(Some).collect();
+        let mut by_source: Vec<Option<&mut [f64]>> = distances.chunks_mut(n).map(Some).collect();
         let ids = grouped(plan, sources)?;
         let jobs: Vec<(&[u32], Vec<&mut [f64]>)> = ids
             .chunks(LANES)
@@ -113,8 +129,7 @@ pub fn rows(plan: &Plan, sources: &Sources, ctx: &Ctx) -> Result<Array2<f64>> {
             ctx.advance(batch.len());
             Ok(())
         })
-    })?;
-    Ok(distances)
+    })
 }
 
 /// Lanes by position → rows by node.
@@ -165,12 +180,22 @@ pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>
     ctx.reserve(PackedDistances::<T>::bytes(n), &what, way_out)?;
     let panels: Result<Vec<_>> = ctx.install(|| {
         ctx.stage("shortest paths", n);
-        let stored = |scratch: &mut Scratch, index: usize| {
+        // Lent from panel to panel: room that is given back between the panels
+        // that stay would be too small for the next, and lost.
+        let idle: Mutex<Vec<Scratch>> = Mutex::default();
+        let lent = || idle.lock().unwrap_or_else(|held| held.into_inner());
+        let stored = |index: usize| {
+            let mut scratch = lent().pop().unwrap_or_default();
+            if !T::TAKES_PANEL {
+                scratch.lanes.reserve_exact(n - scratch.lanes.len());
+            }
             scratch.panel(plan, index, ctx)?;
-            Ok(T::keep(&mut scratch.lanes))
+            let kept = T::keep(&mut scratch.lanes);
+            lent().push(scratch);
+            Ok(kept)
         };
         // Panels are taken one by one: their lengths differ too much to be split evenly.
-        (0..n.div_ceil(LANES)).into_par_iter().with_max_len(1).map_init(Scratch::default, stored).collect()
+        (0..n.div_ceil(LANES)).into_par_iter().with_max_len(1).map(stored).collect()
     });
     Ok(PackedDistances::new(plan.order.clone(), panels?))
 }
@@ -212,6 +237,7 @@ impl Scratch {
             distance: 0.0,
         }));
         self.lanes.clear();
+        self.lanes.reserve_exact(plan.reach(end));
         self.lanes.resize(plan.reach(end), [f64::INFINITY; LANES]);
         self.kernels.solve(plan, &self.seeds, &mut self.lanes, ctx)?;
         self.lanes.truncate(end);

@@ -1,0 +1,64 @@
+"""What `estimate_memory` says is what a fit takes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+# Each fit in a process of its own, whose high-water mark is taken afresh.
+MEASURE = """
+import json, sys, warnings
+import numpy as np
+import planish
+
+warnings.simplefilter("ignore")
+name, rows, columns, parameters = json.loads(sys.argv[1])
+
+def status(field):
+    for line in open("/proc/self/status"):
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+
+rng = np.random.default_rng(0)
+angle = 1.5 * np.pi * (1 + 2 * rng.random(rows))
+roll = [angle * np.cos(angle), 21 * rng.random(rows), angle * np.sin(angle)]
+noise = list(rng.normal(size=(max(0, columns - 3), rows)))
+X = np.column_stack((roll + noise)[:columns])
+del roll, noise
+make = lambda: getattr(planish, name)(**parameters, n_jobs=2)
+make().fit(X[:300])  # modules and libraries are in memory
+open("/proc/self/clear_refs", "w").write("5")
+before = status("VmRSS")
+estimator = make().fit(X)
+print(json.dumps([status("VmHWM") - before, planish.estimate_memory(estimator, rows, columns)]))
+"""
+
+FITS = [
+    ("Isomap", 7000, 3, {}),
+    ("Isomap", 7000, 3, {"n_neighbors": 15, "n_components": 8}),
+    ("Isomap", 10000, 3, {"storage": "float32"}),
+    ("Isomap", 12000, 3, {"storage": "recompute", "n_neighbors": 10}),
+    ("KernelIsomap", 4000, 3, {"constant": 100.0}),
+    ("LandmarkIsomap", 100_000, 3, {}),
+    ("LandmarkIsomap", 100_000, 3, {"n_neighbors": 10, "landmarks": "random"}),
+    ("LandmarkMDS", 200_000, 40, {"landmarks": "random"}),
+    ("ClassicalMDS", 5000, 10, {"metric": "manhattan"}),
+    ("KernelMDS", 5000, 10, {"kernel": "rbf"}),
+]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+@pytest.mark.parametrize(
+    "fit", FITS, ids=lambda fit: "-".join([fit[0], *map(str, fit[3].values())])
+)
+def test_the_estimate_is_within_a_fifth(fit):
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, json.dumps(fit)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=110,
+    )
+    taken, told = json.loads(done.stdout)
+    assert 0.8 * taken <= told <= 1.2 * taken, f"told {told / 1e6:.0f} MB, taken {taken / 1e6:.0f}"
