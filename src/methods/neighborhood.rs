@@ -282,7 +282,11 @@ impl Locator {
             }
             (Locator::Graph { rows, columns }, Data::Graph(given)) => {
                 check_offsets(given)?;
-                let near = scaled_neighbors(neighbor_lists(given, *rows, hood, false)?, scale);
+                let near = neighbor_lists(given, *rows, hood, false)?;
+                let near = attached(near, attach, |alone| {
+                    neighbor_lists(&given.select(&as_indices(alone)), *rows, Hood::Nearest(1), false)
+                })?;
+                let near = scaled_neighbors(near, scale);
                 Ok(match columns {
                     None => near,
                     Some(columns) => renamed(&near, columns),

@@ -16,6 +16,9 @@ from conftest import assert_same_columns, swiss_roll
 from planish import PCA, ClassicalMDS, Isomap, KernelMDS
 from planish.exceptions import DisconnectedGraphWarning
 
+# A roll of a few hundred rows has true shortcuts between its sheets.
+pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
+
 SHAPES = {"tall": (300, 8), "square": (30, 30), "wide": (20, 90)}
 
 
