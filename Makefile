@@ -11,6 +11,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS  ?=
 
 VENV := .venv
+BENCH_VENV := build/bench-env
 BIN  := $(VENV)/bin
 DONE := build/done
 WHEELS := build/wheels
@@ -61,8 +62,8 @@ test-package: toolchain  ## the crate has no Python in it and would be packaged 
 test-python: $(DONE)/wheel $(DONE)/test-tools  ## the Python tests, against the wheel that users get
 	$(BIN)/python -m pytest tests/python $(PYTEST_ARGS)
 
-bench: $(DONE)/wheel $(DONE)/bench-tools  ## compare with scikit-learn and tapkee (BENCH_ARGS="--quick", "--job NAME", …)
-	$(BIN)/python benches/compare.py $(BENCH_ARGS)
+bench: $(DONE)/bench  ## compare with scikit-learn and tapkee (BENCH_ARGS="--quick", "--job NAME", …)
+	$(BENCH_VENV)/bin/python benches/compare.py $(BENCH_ARGS)
 
 lint: $(DONE)/wheel $(DONE)/lint-tools $(DONE)/test-tools  ## formatting, clippy, ruff, mypy, stubs against the extension
 	$(CARGO) fmt --check
@@ -117,6 +118,16 @@ $(DONE)/wheel: $(WHEEL_SOURCES) $(DONE)/venv | toolchain
 
 $(DONE)/%-tools: pyproject.toml $(DONE)/venv
 	$(BIN)/python -m pip install --quiet --group $*
+	@touch $@
+
+# An environment of its own: scikit-learn takes pandas into memory wherever it
+# finds it, and the tests need pandas.
+$(DONE)/bench: $(DONE)/wheel pyproject.toml
+	$(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BENCH_VENV)/bin/python -m pip install --quiet --group bench
+	$(BENCH_VENV)/bin/python -m pip install --quiet --force-reinstall --no-deps $(WHEELS)/*.whl
+	$(BENCH_VENV)/bin/python -m pip install --quiet $(WHEELS)/*.whl
 	@touch $@
 
 $(DONE)/demo-tools: $(DONE)/venv

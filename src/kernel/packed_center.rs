@@ -27,6 +27,10 @@ use crate::spectrum::SymmetricOperator;
 
 /// Most ranges of panels, each with an accumulator of its own.
 const RANGES: usize = 32;
+/// The same where the accumulators would weigh beside the matrix.
+const RANGES_OF_FEW: usize = 16;
+/// Fewer panels than this are few.
+const FEW: usize = 1250;
 /// Fewest panels worth an accumulator.
 const FEWEST: usize = 8;
 /// Columns per tile.
@@ -208,7 +212,8 @@ impl<'a> CenteredPacked<'a> {
 
 /// Ranges of panels of about equal area; their number depends on n only.
 fn ranges(panels: usize) -> Vec<Range<usize>> {
-    let count = RANGES.min(panels.div_ceil(FEWEST));
+    let most = if panels < FEW { RANGES_OF_FEW } else { RANGES };
+    let count = most.min(panels.div_ceil(FEWEST));
     let edge = |i: usize| (panels as f64 * (i as f64 / count as f64).sqrt()).round() as usize;
     (0..count).map(|i| edge(i)..edge(i + 1)).collect()
 }

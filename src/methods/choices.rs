@@ -5,6 +5,7 @@ use crate::graph::Policy;
 use crate::graph::geodesic::PathMethod;
 use crate::neighbors::{Algorithm, Metric};
 use crate::params::{Parameter, Value, choices};
+use crate::pipeline::Data;
 use crate::spectrum::{Options, Solver};
 
 choices! {
@@ -142,6 +143,17 @@ fn minkowski(p: f64) -> Result<Metric> {
 /// Whether the metric is unchanged when all points are multiplied by a number.
 pub fn ignores_scale(metric: Metric) -> bool {
     matches!(metric, Metric::Cosine | Metric::Correlation)
+}
+
+/// The refusal of data that does not fit the metric.
+pub fn unfit(data: Data<'_>, precomputed: bool, needs: &str) -> Error {
+    let kind = data.kind();
+    let why = if precomputed {
+        format!("metric='precomputed' needs {needs}, got {kind}")
+    } else {
+        format!("got {kind} but metric is not 'precomputed'")
+    };
+    Error::param("metric", why)
 }
 
 /// At least one component, and no more than there are dimensions to find.

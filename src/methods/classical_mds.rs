@@ -13,7 +13,7 @@
 use ndarray::{Array1, Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use super::choices::{EigenSolver, MetricName, check_components, ignores_scale};
+use super::choices::{EigenSolver, MetricName, check_components, ignores_scale, unfit};
 use crate::context::Ctx;
 use crate::embedding::{kept_values, scale_back};
 use crate::error::{Error, Result};
@@ -244,12 +244,7 @@ impl Recipe for ClassicalMds {
             (Data::Points(points), Some(Metric::Euclidean)) => self.fit_euclidean(points, ctx),
             (Data::Points(points), Some(metric)) => self.fit_metric(points, metric, ctx),
             (Data::Distances(matrix), None) => self.fit_distances(matrix, ctx),
-            (data, Some(_)) => {
-                Err(Error::param("metric", format!("got {} but metric is not 'precomputed'", data.kind())))
-            }
-            (data, None) => {
-                Err(Error::param("metric", format!("metric='precomputed' needs distances, got {}", data.kind())))
-            }
+            (data, metric) => Err(unfit(data, metric.is_none(), "distances")),
         }
     }
 

@@ -18,7 +18,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::choices::{EigenSolver, MetricName, check_components, ignores_scale};
+use super::choices::{EigenSolver, MetricName, check_components, ignores_scale, unfit};
 use super::neighborhood::as_indices;
 use crate::context::Ctx;
 use crate::embedding::{kept_values, scale_back};
@@ -263,12 +263,7 @@ impl Recipe for LandmarkMds {
         match (data, self.metric.metric(self.p)?) {
             (Data::Points(points), Some(metric)) => self.fit_points(points, metric, ctx),
             (Data::Distances(matrix), None) => self.fit_distances(matrix, ctx),
-            (data, Some(_)) => {
-                Err(Error::param("metric", format!("got {} but metric is not 'precomputed'", data.kind())))
-            }
-            (data, None) => {
-                Err(Error::param("metric", format!("metric='precomputed' needs distances, got {}", data.kind())))
-            }
+            (data, metric) => Err(unfit(data, metric.is_none(), "distances")),
         }
     }
 

@@ -4,7 +4,7 @@
 use ndarray::{ArrayView2, Axis, CowArray, Ix2};
 use serde::{Deserialize, Serialize};
 
-use super::choices::{Outliers, ignores_scale};
+use super::choices::{Outliers, ignores_scale, unfit};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::graph::Graph;
@@ -115,13 +115,7 @@ impl Setting {
             (Data::Points(points), Some(metric)) => self.connect_points(points, metric, ctx),
             (Data::Distances(matrix), None) => self.connect_distances(matrix, ctx),
             (Data::Graph(graph), None) => self.connect_graph(graph, ctx),
-            (data, Some(_)) => {
-                Err(Error::param("metric", format!("got {} but metric is not 'precomputed'", data.kind())))
-            }
-            (data, None) => Err(Error::param(
-                "metric",
-                format!("metric='precomputed' needs distances or a graph, got {}", data.kind()),
-            )),
+            (data, metric) => Err(unfit(data, metric.is_none(), "distances or a graph")),
         }
     }
 

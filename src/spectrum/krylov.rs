@@ -27,6 +27,8 @@ use crate::linalg::{TallRef, gram, multiply, power_of_two_scale, symmetric_eigen
 const TIGHTEST: f64 = 1e-12;
 /// Products with the matrix when the caller leaves the cap open.
 const MOST_STEPS: usize = 1000;
+/// Blocks the basis has room for at first.
+const FIRST_BLOCKS: usize = 8;
 /// Directions smaller than this, relative to ‖A‖, are rounding noise.
 const NOISE: f64 = 1e-15;
 
@@ -121,6 +123,8 @@ struct Search<'a> {
     /// Row-major n × capacity: known vectors, then the basis.
     store: Vec<f64>,
     capacity: usize,
+    /// Most columns the store may have.
+    limit: usize,
     known: usize,
     size: usize,
     /// The projected matrix; its leading size × size part is in use.
@@ -144,8 +148,10 @@ impl<'a> Search<'a> {
         let room = n - known.ncols();
         let b = options.block.unwrap_or(0).max(block_width(k)).min(room);
         let m = basis_limit(k, b).min(room);
-        let capacity = known.ncols() + m;
-        let need = (n * (capacity + m / 2 + 6 * b) * 8) as u64;
+        let limit = known.ncols() + m;
+        // Most searches end after a few blocks: the rest of the room is taken when needed.
+        let capacity = (known.ncols() + FIRST_BLOCKS * b).min(limit);
+        let need = (n * (limit + m / 2 + 6 * b) * 8) as u64;
         ctx.reserve(need, "the Krylov basis", "ask for fewer components")?;
         let mut store = vec![0.0; n * capacity];
         append(&mut store, capacity, 0, &known);
@@ -164,6 +170,7 @@ impl<'a> Search<'a> {
             lowest: f64::INFINITY,
             store,
             capacity,
+            limit,
             known: known.ncols(),
             size: 0,
             h: Array2::zeros((m, m)),
@@ -203,6 +210,9 @@ impl<'a> Search<'a> {
     /// in the basis (a column block of H) and the block after it.
     fn expand(&mut self) -> Result<()> {
         let block = std::mem::take(&mut self.next);
+        if self.known + self.size + block.ncols() > self.capacity {
+            self.widen();
+        }
         append(&mut self.store, self.capacity, self.known + self.size, &block);
         self.last = self.size..self.size + block.ncols();
         self.size += block.ncols();
@@ -241,9 +251,19 @@ impl<'a> Search<'a> {
         Ok(RitzPairs { values, vectors, residuals, converged })
     }
 
+    /// All the room the basis may take.
+    fn widen(&mut self) {
+        let used = self.known + self.size;
+        let mut wider = vec![0.0; self.op.dim() * self.limit];
+        let rows = wider.chunks_exact_mut(self.limit).zip(self.store.chunks_exact(self.capacity));
+        rows.for_each(|(new, old)| new[..used].copy_from_slice(&old[..used]));
+        self.store = wider;
+        self.capacity = self.limit;
+    }
+
     /// Whether the projected matrix must be looked at after this step.
     fn due(&self) -> bool {
-        let full = self.known + self.size + self.next.ncols() > self.capacity;
+        let full = self.known + self.size + self.next.ncols() > self.limit;
         let last = self.next.ncols() == 0 || self.steps >= self.most_steps;
         full || last || self.steps >= self.schedule.next_look
     }
@@ -251,10 +271,10 @@ impl<'a> Search<'a> {
     /// Thick restart when the next block does not fit: keep the best vectors.
     fn make_room(&mut self, pairs: &RitzPairs) {
         let wanted = self.known + self.size + self.next.ncols();
-        if wanted <= self.capacity {
+        if wanted <= self.limit {
             return;
         }
-        let most = self.capacity - self.known - self.next.ncols();
+        let most = self.limit - self.known - self.next.ncols();
         let keep = (self.size / 2).max(self.k + 2).min(most).min(self.size);
         let kept = self.lift(pairs.vectors.slice(s![.., ..keep]));
         append(&mut self.store, self.capacity, self.known, &kept);
