@@ -192,7 +192,7 @@ impl FittedIsomap {
             Constant::Smallest => smallest_constant(held.matrix(), ctx)?,
             Constant::Given(length) => manifold.length_scale().into(length),
         };
-        if !(shift < MOST_CONSTANT) {
+        if !shift.is_finite() || shift >= MOST_CONSTANT {
             return Err(Error::param("constant", "is so large that the distances drown in it"));
         }
         let kernel = CenteredPacked::new(held.matrix()).with_constant(shift);
