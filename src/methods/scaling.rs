@@ -105,7 +105,10 @@ pub fn memory(method: &impl GeodesicParams, storage: Storage, rows: usize, featu
         matrix.saturating_add(graph + index + krylov)
     };
     // Accumulators of the product, panels of two threads, the graph after elimination.
-    let anew = || with(Storage::Recompute, 8 * n * (22 * WIDE_BLOCK as u64 + 2 * LANES as u64 + 64));
+    // There are half as many accumulators for few rows (`kernel::packed_center`).
+    let accumulators = if rows < 20_000 { 11 } else { 22 };
+    let anew =
+        || with(Storage::Recompute, 8 * n * (accumulators * WIDE_BLOCK as u64 + 2 * LANES as u64 + 64));
     let double = with(Storage::Double, PackedDistances::<f64>::bytes(rows));
     match storage {
         Storage::Double => double,
