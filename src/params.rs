@@ -185,6 +185,13 @@ macro_rules! choices {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub enum $ty { $( $(#[$variant_meta])* $variant, )+ }
 
+        impl $ty {
+            /// The name a user writes.
+            pub fn name(self) -> &'static str {
+                match self { $( $ty::$variant => $first, )+ }
+            }
+        }
+
         impl $crate::params::Parameter for $ty {
             fn from_value(value: &$crate::params::Value) -> Option<Self> {
                 let $crate::params::Value::Str(name) = value else { return None };
@@ -194,7 +201,7 @@ macro_rules! choices {
                 }
             }
             fn to_value(&self) -> $crate::params::Value {
-                $crate::params::Value::Str(match self { $( $ty::$variant => $first, )+ }.to_string())
+                $crate::params::Value::Str(self.name().to_string())
             }
             fn expected() -> String {
                 format!("one of {}", [$( concat!("'", $first, "'") ),+].join(", "))

@@ -6,7 +6,7 @@ use planish::graph::Graph;
 use planish::graph::geodesic::{PathMethod, Plan, Recomputed, all_pairs};
 use planish::kernel::{CenteredPacked, smallest_constant};
 use planish::landmarks::LandmarkChoice;
-use planish::methods::choices::{Outliers, Storage};
+use planish::methods::choices::{EigenSolver, Outliers, Storage};
 use planish::methods::{ClassicalMds, Isomap, KernelIsomap, LandmarkIsomap, LandmarkMds};
 use planish::neighbors::{Algorithm, Hood, Index, Metric};
 use planish::spectrum::{Options, Solver, SymmetricOperator, top};
@@ -58,6 +58,9 @@ fn memory_decides_what_auto_means() {
     assert!(apart(&embedding(&exact), &embedding(&model)) < 1e-10);
     let refused = Isomap::default().storage(Storage::Double).fit(&points, &ctx);
     assert!(matches!(refused.err(), Some(Error::Memory { .. })));
+    // A dense decomposition needs the matrix: nothing to recompute.
+    let dense = Isomap::default().eigen_solver(EigenSolver::Dense).fit(&points, &ctx);
+    assert!(matches!(dense.err(), Some(Error::Memory { .. })));
 }
 
 #[test]

@@ -57,6 +57,7 @@ pub fn smallest_constant(distances: &dyn HalfMatrix, ctx: &Ctx) -> Result<f64> {
     let mut constant = 0.0;
     let mut start = None;
     let mut converged = true;
+    let mut found = false;
     for _ in 0..MOST_ROUNDS {
         let kernel = CenteredPacked::new(distances).with_constant(constant);
         let options = Options {
@@ -71,18 +72,19 @@ pub fn smallest_constant(distances: &dyn HalfMatrix, ctx: &Ctx) -> Result<f64> {
         // `lowest` of the negated matrix is the largest of this one, negated.
         let size = bottom.lowest.abs().max(lowest.abs());
         converged &= bottom.converged;
-        if lowest >= -NOISE * n as f64 * size {
+        found = lowest >= -NOISE * n as f64 * size;
+        if found {
             break;
         }
         let root = larger_root(distances, &bottom.vectors, ctx)?;
-        let settled = root - constant <= SETTLED * root;
+        found = root - constant <= SETTLED * root;
         constant = constant.max(root);
-        if settled {
+        if found {
             break;
         }
         start = Some(bottom.vectors);
     }
-    if !converged {
+    if !(converged && found) {
         ctx.warn(
             WarningKind::Convergence,
             format!(

@@ -71,17 +71,7 @@ impl LandmarkIsomap {
                     })
                 })
                 .collect(),
-            choice => {
-                let all: Vec<u32>;
-                let order = match manifold.order() {
-                    Some(order) => order,
-                    None => {
-                        all = (0..rows as u32).collect();
-                        &all
-                    }
-                };
-                choose(&mut GraphCover::new(manifold.graph(), order)?, choice, count, ctx)
-            }
+            choice => choose(&mut GraphCover::new(manifold.graph(), manifold.order())?, choice, count, ctx),
         }
     }
 }
@@ -133,7 +123,11 @@ impl Recipe for LandmarkIsomap {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, m) = (rows as u64, self.n_landmarks.min(rows) as u64);
+        let landmarks = match &self.landmarks {
+            LandmarkChoice::Given(given) => given.len(),
+            _ => self.n_landmarks,
+        };
+        let (n, m) = (rows as u64, landmarks.min(rows) as u64);
         let (k, p) = (self.n_neighbors.unwrap_or(12).min(rows) as u64, self.n_components as u64);
         // Per row, fitted to graphs of 5 to 20 neighbours in two to five dimensions:
         // the index, the graph while it is assembled, and the graph after

@@ -15,7 +15,8 @@ use ndarray::{Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::choices::Isolated;
-use super::neighborhood::{Locator, Neighborhood, Setting, as_indices};
+use super::locator::Locator;
+use super::neighborhood::{Neighborhood, Setting, as_indices};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::geodesic::{PathMethod, Plan};
@@ -307,7 +308,7 @@ impl Manifold {
 
     /// The graph in the data's units, with an empty row for each row left out.
     fn graph_of_data(&self) -> Result<Graph> {
-        let graph = self.graph.reweighted(|_, _, length| self.length_scale.back(length))?;
+        let graph = self.graph.reweighted(|_, _, length| self.length_scale.back(length).min(f64::MAX))?;
         match &self.kept {
             None => Ok(graph),
             Some(kept) => graph.spread_over(kept, self.labels.len()),

@@ -7,6 +7,7 @@
 pub mod choices;
 mod geodesic_params;
 mod landmark_geodesics;
+pub mod locator;
 pub mod manifold;
 pub mod neighborhood;
 pub mod scaling;

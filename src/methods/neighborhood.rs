@@ -1,10 +1,10 @@
 //! The first half of every graph method: from data to a connected
-//! neighbourhood graph, and from new rows to their neighbours.
+//! neighbourhood graph. New rows find their neighbours by [`Locator`].
 
-use ndarray::{ArrayView2, Axis, CowArray, Ix2};
-use serde::{Deserialize, Serialize};
+use ndarray::ArrayView2;
 
 use super::choices::{Outliers, ignores_scale, unfit};
+use super::locator::Locator;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::graph::Graph;
@@ -12,32 +12,8 @@ use crate::graph::{Connected, Policy, connect, outliers};
 use crate::input::check::{self, check_offsets};
 use crate::input::scale::{Scale, largest_of, scale_of_matrix, scale_of_points};
 use crate::input::{Csr, PointsRef};
-use crate::neighbors::{
-    Algorithm, Hood, Index, MatrixLinks, Metric, Neighbors, from_distances, query_distances,
-};
+use crate::neighbors::{Algorithm, Hood, Index, MatrixLinks, Metric, Neighbors, from_distances};
 use crate::pipeline::Data;
-
-/// Where the training rows are, so that new rows find their neighbours.
-#[derive(Debug, Serialize, Deserialize)]
-pub enum Locator {
-    /// Among points.
-    Points(Box<Index>),
-    /// New rows bring their distances to all `rows` training rows, of which
-    /// these columns (all, when `None`) are in the graph.
-    Distances {
-        /// Number of training rows the caller knows.
-        rows: usize,
-        /// Columns that matter.
-        columns: Option<Vec<u32>>,
-    },
-    /// New rows bring their edges to the `rows` training rows.
-    Graph {
-        /// Number of training rows the caller knows.
-        rows: usize,
-        /// Training row → row of the graph.
-        columns: Option<Vec<Option<u32>>>,
-    },
-}
 
 /// A connected neighbourhood graph and how to find one's place in it.
 pub struct Neighborhood {
@@ -234,99 +210,6 @@ fn tell_of_outliers(graph: &Graph, far: &[u32], rows: &[u32], scale: Scale, ctx:
     );
 }
 
-impl Locator {
-    /// Neighbours of new rows among the rows of the graph, at working scale;
-    /// with `attach` a row that has none gets its nearest row, however far.
-    pub fn find(
-        &self,
-        data: Data<'_>,
-        hood: Hood,
-        attach: bool,
-        scale: Scale,
-        ctx: &Ctx,
-    ) -> Result<Neighbors> {
-        match (self, data) {
-            (Locator::Points(index), Data::Points(points)) => {
-                let scaled = scale.points(points);
-                let points = scaled.view();
-                let expected = index.points().view().cols();
-                if points.cols() != expected {
-                    return Err(Error::input(format!(
-                        "X has {} features, but the model was fitted with {expected}",
-                        points.cols()
-                    )));
-                }
-                let length_scale = if ignores_scale(index.metric()) { Scale::ONE } else { scale };
-                let near = index.query(points, scaled_hood(hood, length_scale), ctx)?;
-                attached(near, attach, |rows| {
-                    index.query(points.select(&as_indices(rows)).view(), Hood::Nearest(1), ctx)
-                })
-            }
-            (Locator::Distances { rows, columns }, Data::Distances(matrix)) => {
-                let matrix = check::new_distances(matrix, *rows)?;
-                let matrix = scale.matrix(matrix.view());
-                let known: CowArray<'_, f64, Ix2> = match columns {
-                    None => matrix.view().into(),
-                    Some(kept) => matrix.view().select(Axis(1), &as_indices(kept)).into(),
-                };
-                let near = query_distances(known.view(), scaled_hood(hood, scale), ctx)?;
-                attached(near, attach, |rows| {
-                    query_distances(known.select(Axis(0), &as_indices(rows)).view(), Hood::Nearest(1), ctx)
-                })
-            }
-            (Locator::Graph { rows, columns }, Data::Graph(given)) => {
-                check_offsets(given)?;
-                let near = neighbor_lists(given, *rows, hood, false)?;
-                let near = attached(near, attach, |alone| {
-                    neighbor_lists(&given.select(&as_indices(alone)), *rows, Hood::Nearest(1), false)
-                })?;
-                let near = scaled_neighbors(near, scale);
-                Ok(match columns {
-                    None => near,
-                    Some(columns) => renamed(&near, columns),
-                })
-            }
-            (_, data) => Err(Error::input(format!(
-                "the model was fitted on another kind of data; new rows cannot come as {}",
-                data.kind()
-            ))),
-        }
-    }
-}
-
-/// `near` with what `nearest` finds for the rows that have no neighbours.
-fn attached(
-    near: Neighbors,
-    attach: bool,
-    nearest: impl FnOnce(&[u32]) -> Result<Neighbors>,
-) -> Result<Neighbors> {
-    let alone: Vec<u32> = near
-        .offsets
-        .windows(2)
-        .enumerate()
-        .filter(|(_, bounds)| bounds[0] == bounds[1])
-        .map(|(row, _)| row as u32)
-        .collect();
-    if !attach || alone.is_empty() {
-        return Ok(near);
-    }
-    let found = nearest(&alone)?;
-    let mut all = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
-    let mut next = 0;
-    for (row, bounds) in near.offsets.windows(2).enumerate() {
-        let (from, range) = if alone.get(next) == Some(&(row as u32)) {
-            next += 1;
-            (&found, found.offsets[next - 1]..found.offsets[next])
-        } else {
-            (&near, bounds[0]..bounds[1])
-        };
-        all.indices.extend_from_slice(&from.indices[range.clone()]);
-        all.distances.extend_from_slice(&from.distances[range]);
-        all.offsets.push(all.indices.len());
-    }
-    Ok(all)
-}
-
 pub(crate) fn as_indices(rows: &[u32]) -> Vec<usize> {
     rows.iter().map(|&row| row as usize).collect()
 }
@@ -339,7 +222,7 @@ pub(crate) fn scaled_hood(hood: Hood, scale: Scale) -> Hood {
     }
 }
 
-fn scaled_neighbors(mut near: Neighbors, scale: Scale) -> Neighbors {
+pub(super) fn scaled_neighbors(mut near: Neighbors, scale: Scale) -> Neighbors {
     if !scale.is_one() {
         near.distances.iter_mut().for_each(|distance| *distance = scale.into(*distance));
     }
@@ -389,7 +272,12 @@ fn graph_rows(kept: &[u32], rows: usize) -> Vec<Option<u32>> {
 
 /// The stored entries of a sparse matrix as neighbour lists: sorted by
 /// (distance, index), limited to the neighbourhood asked for.
-fn neighbor_lists(given: &Csr, training_rows: usize, hood: Hood, training: bool) -> Result<Neighbors> {
+pub(super) fn neighbor_lists(
+    given: &Csr,
+    training_rows: usize,
+    hood: Hood,
+    training: bool,
+) -> Result<Neighbors> {
     let mut lists = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
     for row in 0..given.rows() {
         let (columns, weights) = given.row(row);
@@ -420,18 +308,4 @@ fn neighbor_lists(given: &Csr, training_rows: usize, hood: Hood, training: bool)
         lists.offsets.push(lists.indices.len());
     }
     Ok(lists)
-}
-
-fn renamed(near: &Neighbors, columns: &[Option<u32>]) -> Neighbors {
-    let mut kept = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
-    for row in near.offsets.windows(2) {
-        for at in row[0]..row[1] {
-            if let Some(column) = columns[near.indices[at] as usize] {
-                kept.indices.push(column);
-                kept.distances.push(near.distances[at]);
-            }
-        }
-        kept.offsets.push(kept.indices.len());
-    }
-    kept
 }

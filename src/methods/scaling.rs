@@ -163,7 +163,11 @@ pub fn fit(
             "'dense' needs all distances at once; with storage='recompute' use 'arpack' or 'auto'",
         ));
     }
-    let storage = settled(storage, memory(method, Storage::Double, rows, 0), rows, ctx);
+    // A dense decomposition needs the matrix whatever is free.
+    let storage = match storage {
+        Storage::Auto if options.solver == Solver::Dense => Storage::Double,
+        asked => settled(asked, memory(method, Storage::Double, rows, 0), rows, ctx),
+    };
     ctx.reserve(memory(method, storage, rows, 0), "Isomap", WAY_OUT)?;
     let manifold = Manifold::new(&setting, method.paths(), data, ctx)?;
     let most = manifold.graph().len();
@@ -296,8 +300,7 @@ impl FittedIsomap {
 
 /// Vectors near the leading eigenvectors: coordinates by landmarks.
 fn guess(manifold: &Manifold, plan: &Plan, width: usize, ctx: &Ctx) -> Result<Array2<f64>> {
-    let order = manifold.order().unwrap_or_else(|| plan.order());
-    let mut cover = GraphCover::new(manifold.graph(), order)?;
+    let mut cover = GraphCover::new(manifold.graph(), manifold.order())?;
     let count = GUESS_LANDMARKS.min(plan.len());
     let landmarks = to_landmarks::grouped(&choose(&mut cover, &LandmarkChoice::Maxmin, count, ctx)?, plan);
     let table = to_landmarks::table(plan, &landmarks, ctx)?;
@@ -318,12 +321,11 @@ impl Model for FittedIsomap {
     fn attributes(&self) -> Vec<(&'static str, Attribute)> {
         // Half a unit in the last place of 24 bits.
         let rounding = if self.storage == Storage::Single { f64::from(f32::EPSILON) / 2.0 } else { 0.0 };
-        let storage = crate::params::Parameter::to_value(&self.storage).to_string();
         let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
             ("eigenvectors", Attribute::Matrix(self.manifold.as_data_rows(self.eigenvectors.clone()))),
             ("n_iter", Attribute::Int(self.iterations as i64)),
-            ("storage", Attribute::Str(storage.trim_matches('\'').to_string())),
+            ("storage", Attribute::Str(self.storage.name().to_string())),
             ("storage_error", Attribute::Float(rounding)),
         ];
         named.extend(self.constant.map(|_| ("constant", Attribute::Float(self.constant()))));

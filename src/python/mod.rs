@@ -212,8 +212,8 @@ fn neighbor_arrays<'py>(py: Python<'py>, found: &Neighbors) -> NeighborArrays<'p
 
 /// Shortest-path distances over a graph, one row per source, into `out`.
 ///
-/// The room is NumPy's: it asks the system for large pages, which halves the
-/// time of a matrix of gigabytes.
+/// The room is NumPy's: it asks the system for large pages, which saves much of
+/// the time that a matrix of gigabytes takes to come into memory.
 #[pyfunction]
 #[pyo3(signature = (graph, sources, path_method, out, n_jobs, progress))]
 fn geodesic_distances<'py>(

@@ -24,12 +24,14 @@ pub struct GraphCover {
 }
 
 impl GraphCover {
-    /// No centres yet. `order` lists the nodes so that near ones are near in it.
-    pub fn new(graph: &Graph, order: &[u32]) -> Result<GraphCover> {
-        let position = locality::positions(order, graph.len())?;
+    /// No centres yet. `order` lists the nodes so that near ones are near in it;
+    /// without it one is made from the graph.
+    pub fn new(graph: &Graph, order: Option<&[u32]>) -> Result<GraphCover> {
+        let order = order.map_or_else(|| locality::clumps(graph), <[u32]>::to_vec);
+        let position = locality::positions(&order, graph.len())?;
         Ok(GraphCover {
-            graph: PathGraph::new(graph, order, &position),
-            order: order.to_vec(),
+            graph: PathGraph::new(graph, &order, &position),
+            order,
             position,
             nearest: vec![f64::INFINITY; graph.len()],
             queue: Queue::default(),

@@ -1,0 +1,147 @@
+//! Where the training rows are: how new rows find their neighbours among them,
+//! whatever kind of data the model was fitted on.
+//!
+//! Place: kept in a fitted graph method, the counterpart of
+//! [`Setting::connect`](super::neighborhood::Setting::connect). Cost: a
+//! neighbour search for each new row.
+
+use ndarray::{Axis, CowArray, Ix2};
+use serde::{Deserialize, Serialize};
+
+use super::choices::ignores_scale;
+use super::neighborhood::{as_indices, neighbor_lists, scaled_hood, scaled_neighbors};
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+use crate::input::check::{self, check_offsets};
+use crate::input::scale::Scale;
+use crate::neighbors::{Hood, Index, Neighbors, query_distances};
+use crate::pipeline::Data;
+
+/// Where the training rows are, so that new rows find their neighbours.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Locator {
+    /// Among points.
+    Points(Box<Index>),
+    /// New rows bring their distances to all `rows` training rows, of which
+    /// these columns (all, when `None`) are in the graph.
+    Distances {
+        /// Number of training rows the caller knows.
+        rows: usize,
+        /// Columns that matter.
+        columns: Option<Vec<u32>>,
+    },
+    /// New rows bring their edges to the `rows` training rows.
+    Graph {
+        /// Number of training rows the caller knows.
+        rows: usize,
+        /// Training row → row of the graph.
+        columns: Option<Vec<Option<u32>>>,
+    },
+}
+
+impl Locator {
+    /// Neighbours of new rows among the rows of the graph, at working scale;
+    /// with `attach` a row that has none gets its nearest row, however far.
+    pub fn find(
+        &self,
+        data: Data<'_>,
+        hood: Hood,
+        attach: bool,
+        scale: Scale,
+        ctx: &Ctx,
+    ) -> Result<Neighbors> {
+        match (self, data) {
+            (Locator::Points(index), Data::Points(points)) => {
+                let scaled = scale.points(points);
+                let points = scaled.view();
+                let expected = index.points().view().cols();
+                if points.cols() != expected {
+                    return Err(Error::input(format!(
+                        "X has {} features, but the model was fitted with {expected}",
+                        points.cols()
+                    )));
+                }
+                let length_scale = if ignores_scale(index.metric()) { Scale::ONE } else { scale };
+                let near = index.query(points, scaled_hood(hood, length_scale), ctx)?;
+                attached(near, attach, |rows| {
+                    index.query(points.select(&as_indices(rows)).view(), Hood::Nearest(1), ctx)
+                })
+            }
+            (Locator::Distances { rows, columns }, Data::Distances(matrix)) => {
+                let matrix = check::new_distances(matrix, *rows)?;
+                let matrix = scale.matrix(matrix.view());
+                let known: CowArray<'_, f64, Ix2> = match columns {
+                    None => matrix.view().into(),
+                    Some(kept) => matrix.view().select(Axis(1), &as_indices(kept)).into(),
+                };
+                let near = query_distances(known.view(), scaled_hood(hood, scale), ctx)?;
+                attached(near, attach, |rows| {
+                    query_distances(known.select(Axis(0), &as_indices(rows)).view(), Hood::Nearest(1), ctx)
+                })
+            }
+            (Locator::Graph { rows, columns }, Data::Graph(given)) => {
+                check_offsets(given)?;
+                let near = neighbor_lists(given, *rows, hood, false)?;
+                let near = attached(near, attach, |alone| {
+                    neighbor_lists(&given.select(&as_indices(alone)), *rows, Hood::Nearest(1), false)
+                })?;
+                let near = scaled_neighbors(near, scale);
+                Ok(match columns {
+                    None => near,
+                    Some(columns) => renamed(&near, columns),
+                })
+            }
+            (_, data) => Err(Error::input(format!(
+                "the model was fitted on another kind of data; new rows cannot come as {}",
+                data.kind()
+            ))),
+        }
+    }
+}
+
+/// `near` with what `nearest` finds for the rows that have no neighbours.
+fn attached(
+    near: Neighbors,
+    attach: bool,
+    nearest: impl FnOnce(&[u32]) -> Result<Neighbors>,
+) -> Result<Neighbors> {
+    let alone: Vec<u32> = near
+        .offsets
+        .windows(2)
+        .enumerate()
+        .filter(|(_, bounds)| bounds[0] == bounds[1])
+        .map(|(row, _)| row as u32)
+        .collect();
+    if !attach || alone.is_empty() {
+        return Ok(near);
+    }
+    let found = nearest(&alone)?;
+    let mut all = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+    let mut next = 0;
+    for (row, bounds) in near.offsets.windows(2).enumerate() {
+        let (from, range) = if alone.get(next) == Some(&(row as u32)) {
+            next += 1;
+            (&found, found.offsets[next - 1]..found.offsets[next])
+        } else {
+            (&near, bounds[0]..bounds[1])
+        };
+        all.indices.extend_from_slice(&from.indices[range.clone()]);
+        all.distances.extend_from_slice(&from.distances[range]);
+        all.offsets.push(all.indices.len());
+    }
+    Ok(all)
+}
+
+fn renamed(near: &Neighbors, columns: &[Option<u32>]) -> Neighbors {
+    let mut kept = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+    for row in near.offsets.windows(2) {
+        for at in row[0]..row[1] {
+            if let Some(column) = columns[near.indices[at] as usize] {
+                kept.indices.push(column);
+                kept.distances.push(near.distances[at]);
+            }
+        }
+        kept.offsets.push(kept.indices.len());
+    }
+    kept
+}
