@@ -20,6 +20,9 @@ from planish import (
     KernelMDS,
 )
 
+# A roll of a few hundred rows has true shortcuts between its sheets.
+pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
+
 PRELUDE = """
 import os, signal, sys, threading, time
 import numpy as np
