@@ -5,8 +5,11 @@
 //! - [`constant`]: the constant that makes distances Euclidean;
 //! - [`points`]: the covariance and the Gram matrix of centred points;
 //! - [`covariance`]: principal axes;
-//! - [`functions`]: kernel functions between two sets of points.
+//! - [`functions`]: kernel functions between two sets of points;
+//! - [`sparse`]: sparse symmetric matrices that are held;
+//! - [`alignment`]: local blocks added up to one of them.
 
+pub mod alignment;
 pub mod center;
 pub mod constant;
 pub mod covariance;
@@ -14,10 +17,13 @@ pub mod functions;
 pub mod packed;
 pub mod packed_center;
 pub mod points;
+pub mod sparse;
 
+pub use alignment::{Blocks, Form, assemble};
 pub use center::{CenteredKernel, CenteredSquares, Centering, SquareMeans};
 pub use constant::smallest_constant;
 pub use covariance::{Pca, PcaRoute, pca, pca_about};
 pub use functions::{Kernel, kernel_matrix};
 pub use packed_center::CenteredPacked;
 pub use points::{CenteredPoints, Side};
+pub use sparse::SparseSymmetric;

@@ -24,4 +24,4 @@ pub mod tile;
 pub use dense::{Svd, power_of_two_scale, pseudo_inverse_times, symmetric_eigen, thin_svd};
 pub(crate) use dot::{PARTS, dot};
 pub use product::{matmul, matmul_transposed};
-pub use tall::{TallRef, gram, multiply};
+pub use tall::{TallRef, gram, multiply, standard};

@@ -9,6 +9,7 @@
 //! The result is the same on any number of threads: operators and the solver
 //! work over fixed chunks and add partial sums in order.
 
+mod bottom;
 mod dense;
 mod krylov;
 mod orthonormal;
@@ -18,6 +19,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 
+pub use bottom::bottom;
 pub use orthonormal::orthonormal_columns;
 
 /// A symmetric matrix known by its products.
