@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const SEAMS: &[(&str, &[&str])] = &[
     ("pyo3", &["python/"]),
     ("numpy", &["python/"]),
-    ("faer", &["linalg/", "neighbors/estimate.rs", "graph/geodesic/elimination.rs"]),
+    ("faer", &["linalg/", "neighbors/estimate.rs"]),
     ("petgraph", &["graph/"]),
     ("sysinfo", &["context.rs"]),
     ("rand_pcg", &["context.rs", "linalg/random.rs"]),

@@ -81,6 +81,44 @@ impl SparseSymmetric {
         &self.values
     }
 
+    /// y ← α·A·x + β·x + γ·y for row-major blocks, in one pass.
+    ///
+    /// # Panics
+    /// When the blocks are not row-major or not of the same shape (a mistake of
+    /// the calling stage, never of its input).
+    pub fn combine(
+        &self,
+        x: &Array2<f64>,
+        y: &mut Array2<f64>,
+        alpha: f64,
+        beta: f64,
+        gamma: f64,
+        ctx: &Ctx,
+    ) -> Result<()> {
+        assert_eq!(x.dim(), y.dim(), "blocks of one shape");
+        let width = x.ncols();
+        if width == 0 {
+            return Ok(());
+        }
+        let source = x.as_slice().expect("row-major");
+        let target = y.as_slice_mut().expect("row-major");
+        target.par_chunks_mut(ROWS * width).enumerate().try_for_each(|(chunk, out)| {
+            ctx.check()?;
+            let first = chunk * ROWS;
+            pulp::Arch::new().dispatch(Combine {
+                matrix: self,
+                first,
+                source,
+                out,
+                width,
+                alpha,
+                beta,
+                gamma,
+            });
+            Ok(())
+        })
+    }
+
     /// The largest sum of magnitudes in a row: a bound of every eigenvalue.
     pub fn norm_bound(&self) -> f64 {
         (0..self.len()).map(|i| self.row(i).1.iter().map(|value| value.abs()).sum()).fold(0.0, f64::max)
@@ -93,28 +131,10 @@ impl SymmetricOperator for SparseSymmetric {
     }
 
     fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
-        let width = x.ncols();
-        if width == 0 {
-            return Ok(());
-        }
-        let x = crate::linalg::standard(x);
-        // proof: `standard` returns a row-major matrix without gaps.
-        let source = x.as_slice().expect("row-major");
-        let mut product = vec![0.0; self.len() * width];
-        product.par_chunks_mut(ROWS * width).enumerate().try_for_each(|(chunk, out)| {
-            ctx.check()?;
-            for (offset, sums) in out.chunks_exact_mut(width).enumerate() {
-                let (columns, values) = self.row(chunk * ROWS + offset);
-                for (&column, &value) in columns.iter().zip(values) {
-                    let row = &source[column as usize * width..][..width];
-                    sums.iter_mut().zip(row).for_each(|(sum, entry)| *sum += value * entry);
-                }
-            }
-            Ok(())
-        })?;
-        for (mut row, sums) in y.outer_iter_mut().zip(product.chunks_exact(width)) {
-            row.iter_mut().zip(sums).for_each(|(slot, sum)| *slot = *sum);
-        }
+        let x = crate::linalg::standard(x).into_owned();
+        let mut product = Array2::zeros(x.dim());
+        self.combine(&x, &mut product, 1.0, 0.0, 0.0, ctx)?;
+        y.assign(&product);
         Ok(())
     }
 
@@ -126,5 +146,74 @@ impl SymmetricOperator for SparseSymmetric {
             columns.iter().zip(values).for_each(|(&j, &value)| dense[[i, j as usize]] = value);
         }
         Ok(dense)
+    }
+}
+
+/// Rows of [`SparseSymmetric::combine`].
+struct Combine<'a> {
+    matrix: &'a SparseSymmetric,
+    first: usize,
+    source: &'a [f64],
+    out: &'a mut [f64],
+    width: usize,
+    alpha: f64,
+    beta: f64,
+    gamma: f64,
+}
+
+impl pulp::WithSimd for Combine<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        match self.width {
+            4 => self.rows::<4>(),
+            8 => self.rows::<8>(),
+            12 => self.rows::<12>(),
+            16 => self.rows::<16>(),
+            _ => self.rows_of_any_width(),
+        }
+    }
+}
+
+impl Combine<'_> {
+    /// Rows of W numbers: the sums stay in registers.
+    #[inline(always)]
+    fn rows<const W: usize>(self) {
+        let Combine { matrix, first, source, out, alpha, beta, gamma, .. } = self;
+        let (blocks, _) = source.as_chunks::<W>();
+        let (rows, _) = out.as_chunks_mut::<W>();
+        for (offset, row) in rows.iter_mut().enumerate() {
+            let (columns, values) = matrix.row(first + offset);
+            let mut sums = [0.0; W];
+            for (&column, &value) in columns.iter().zip(values) {
+                let entries = &blocks[column as usize];
+                for lane in 0..W {
+                    sums[lane] += value * entries[lane];
+                }
+            }
+            let own = &blocks[first + offset];
+            for lane in 0..W {
+                row[lane] = alpha * sums[lane] + beta * own[lane] + gamma * row[lane];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rows_of_any_width(self) {
+        let Combine { matrix, first, source, out, width, alpha, beta, gamma } = self;
+        let mut sums = vec![0.0; width];
+        for (offset, row) in out.chunks_exact_mut(width).enumerate() {
+            let (columns, values) = matrix.row(first + offset);
+            sums.fill(0.0);
+            for (&column, &value) in columns.iter().zip(values) {
+                let entries = &source[column as usize * width..][..width];
+                sums.iter_mut().zip(entries).for_each(|(sum, entry)| *sum += value * entry);
+            }
+            let own = &source[(first + offset) * width..][..width];
+            for lane in 0..width {
+                row[lane] = alpha * sums[lane] + beta * own[lane] + gamma * row[lane];
+            }
+        }
     }
 }

@@ -15,7 +15,9 @@
 
 pub mod dense;
 mod dot;
+pub(crate) mod elimination;
 pub mod gmres;
+pub(crate) mod multifrontal;
 pub mod product;
 pub mod random;
 pub mod tall;

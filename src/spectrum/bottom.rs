@@ -1,15 +1,38 @@
 //! The smallest eigenpairs of a sparse positive semi-definite matrix whose null
-//! vectors are known.
+//! vectors are known: which way to go, decided before any number is computed.
+//!
+//! Three ways, each the twin of the others in the tests:
+//! - *dense*: small matrices, O(n³);
+//! - *direct* ([`super::inverse`]): a sparse Cholesky factor and a few solves.
+//!   On curves and surfaces the factor is small, and eigenvalues of 1e-12 next
+//!   to each other are no harder than others;
+//! - *iterative* ([`super::filter`]): products with a polynomial of the matrix.
+//!   In many dimensions the factor explodes, but there the graph is
+//!   expander-like and its small eigenvalues are far apart.
+//!
+//! The symbolic elimination of the matrix tells fill and work of the factor.
+//! Where the factor is dear but possible, products worth part of its price are
+//! tried first.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
-use super::{Options, Spectrum, SymmetricOperator, top};
+use super::{DENSE_BELOW, Options, Solver, Spectrum, SymmetricOperator, check_wanted, filter, inverse, top};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::kernel::SparseSymmetric;
+use crate::linalg::elimination::{Elimination, Pattern};
+
+/// Multiplications up to which the factor is made without trying anything else.
+const CHEAP_WORK: f64 = 1e10;
+/// Multiplications beyond which it is not made unless asked for: hours.
+const MOST_WORK: f64 = 2e13;
+/// Multiplications of a factorisation in the time of one of a product.
+const FACTOR_SPEED: f64 = 8.0;
 
 /// The `k` smallest eigenpairs of `matrix`, ascending, in the orthogonal
 /// complement of the known null vectors (columns of `null`).
+///
+/// `residuals` are ‖Av − λv‖; `lowest` is the smallest eigenvalue found.
 pub fn bottom(
     matrix: &SparseSymmetric,
     null: &Array2<f64>,
@@ -17,11 +40,59 @@ pub fn bottom(
     options: &Options,
     ctx: &Ctx,
 ) -> Result<Spectrum> {
-    let bound = matrix.norm_bound();
-    let flipped = Flipped { matrix, bound };
+    let n = matrix.len();
     let options = Options { deflate: Some(null.clone()), ..options.clone() };
-    let mut found = top(&flipped, k, &options, ctx)?;
+    check_wanted(n, k, &options)?;
+    let mut found = ctx.install(|| match options.solver {
+        Solver::Dense => dense(matrix, k, &options, ctx),
+        Solver::Auto if n <= DENSE_BELOW || k * 6 > n => dense(matrix, k, &options, ctx),
+        Solver::Iterative | Solver::Krylov => filter::bottom(matrix, k, &options, f64::INFINITY, ctx),
+        Solver::Direct => {
+            let elimination = Elimination::new(pattern(matrix), u64::MAX, ctx)?;
+            // proof: no fill exceeds the largest number.
+            let elimination = elimination.expect("no limit on fill");
+            let way_out = "use eigen_solver='iterative'";
+            ctx.reserve(inverse::bytes(&elimination), "the sparse factor", way_out)?;
+            inverse::bottom(matrix, elimination, k, &options, ctx)
+        }
+        Solver::Auto => by_fill(matrix, k, &options, ctx),
+    })?;
+    super::fix_signs(&mut found.vectors);
+    Ok(found)
+}
+
+/// Direct or iterative, whichever the symbolic factor recommends.
+fn by_fill(matrix: &SparseSymmetric, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
+    ctx.stage("elimination order", 0);
+    // A factor of full width over all rows is the most there can be.
+    let most_fill = (matrix.len() as u64).saturating_pow(2) / 2;
+    let possible = Elimination::new(pattern(matrix), most_fill, ctx)?
+        .filter(|found| found.work <= MOST_WORK)
+        .filter(|found| ctx.reserve(inverse::bytes(found), "", "").is_ok());
+    let Some(elimination) = possible else {
+        return filter::bottom(matrix, k, options, f64::INFINITY, ctx);
+    };
+    if elimination.work > CHEAP_WORK {
+        let budget = elimination.work / FACTOR_SPEED;
+        let found = filter::bottom(matrix, k, options, budget, ctx)?;
+        if found.converged {
+            return Ok(found);
+        }
+    }
+    inverse::bottom(matrix, elimination, k, options, ctx)
+}
+
+fn pattern(matrix: &SparseSymmetric) -> Pattern<'_> {
+    Pattern { offsets: matrix.offsets(), targets: matrix.columns() }
+}
+
+/// All eigenpairs of c·I − A, of which the largest are wanted.
+fn dense(matrix: &SparseSymmetric, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
+    let bound = matrix.norm_bound();
+    let options = Options { solver: Solver::Dense, ..options.clone() };
+    let mut found = top(&Flipped { matrix, bound }, k, &options, ctx)?;
     found.values.iter_mut().for_each(|value| *value = bound - *value);
+    found.lowest = found.values.first().copied().unwrap_or(0.0);
     Ok(found)
 }
 
@@ -40,5 +111,11 @@ impl SymmetricOperator for Flipped<'_> {
         self.matrix.apply(x, y.view_mut(), ctx)?;
         y.zip_mut_with(&x, |product, entry| *product = self.bound * entry - *product);
         Ok(())
+    }
+
+    fn to_dense(&self, ctx: &Ctx) -> Result<Array2<f64>> {
+        let mut flipped = -self.matrix.to_dense(ctx)?;
+        flipped.diag_mut().iter_mut().for_each(|entry| *entry += self.bound);
+        Ok(flipped)
     }
 }

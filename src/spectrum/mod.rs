@@ -4,13 +4,16 @@
 //! Methods hand over a [`SymmetricOperator`] (a matrix they never need to form)
 //! and get its algebraically largest eigenpairs from [`top`]. Small matrices go
 //! to a dense decomposition, large ones to a block Krylov iteration whose cost
-//! is a handful of products with the matrix.
+//! is a handful of products with the matrix. The smallest eigenpairs of a sparse
+//! matrix that is held come from [`bottom`].
 //!
 //! The result is the same on any number of threads: operators and the solver
 //! work over fixed chunks and add partial sums in order.
 
 mod bottom;
 mod dense;
+mod filter;
+mod inverse;
 mod krylov;
 mod orthonormal;
 
@@ -70,6 +73,10 @@ pub enum Solver {
     Dense,
     /// Block Krylov: a few products with the matrix.
     Krylov,
+    /// For [`bottom`]: by a sparse factor. For [`top`] the same as `Krylov`.
+    Direct,
+    /// For [`bottom`]: by products alone. For [`top`] the same as `Krylov`.
+    Iterative,
 }
 
 /// What [`top`] may be told beside the matrix.
@@ -124,6 +131,21 @@ const DENSE_BELOW: usize = 128;
 /// The `k` algebraically largest eigenpairs of `op`.
 pub fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
     let n = op.dim();
+    check_wanted(n, k, options)?;
+    let dense = match options.solver {
+        Solver::Dense => true,
+        Solver::Krylov | Solver::Direct | Solver::Iterative => false,
+        // A block as wide as k gains little once k is a good part of n.
+        Solver::Auto => n <= DENSE_BELOW || k * 6 > n,
+    };
+    let mut found = ctx
+        .install(|| if dense { dense::top(op, k, options, ctx) } else { krylov::top(op, k, options, ctx) })?;
+    fix_signs(&mut found.vectors);
+    Ok(found)
+}
+
+/// Whether a matrix of `n` rows has `k` eigenvectors to give.
+fn check_wanted(n: usize, k: usize, options: &Options) -> Result<()> {
     let skipped = options.deflate.as_ref().map_or(0, |known| known.ncols());
     if let Some(known) = &options.deflate
         && known.nrows() != n
@@ -141,16 +163,7 @@ pub fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -
     if !(options.tol >= 0.0 && options.tol < 1.0) {
         return Err(Error::param("tol", format!("must be at least 0 and below 1, got {}", options.tol)));
     }
-    let dense = match options.solver {
-        Solver::Dense => true,
-        Solver::Krylov => false,
-        // A block as wide as k gains little once k is a good part of n.
-        Solver::Auto => n <= DENSE_BELOW || k * 6 > n,
-    };
-    let mut found = ctx
-        .install(|| if dense { dense::top(op, k, options, ctx) } else { krylov::top(op, k, options, ctx) })?;
-    fix_signs(&mut found.vectors);
-    Ok(found)
+    Ok(())
 }
 
 /// Turn each column so that its entry of largest magnitude (the first among

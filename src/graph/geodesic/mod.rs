@@ -19,7 +19,6 @@
 
 mod batch;
 mod cover;
-mod elimination;
 mod floyd;
 mod heap;
 mod locality;

@@ -6,7 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::elimination::Elimination;
 use super::floyd::Dense;
 use super::heap::PathGraph;
 use super::locality;
@@ -14,6 +13,7 @@ use super::supernodes::Supernodes;
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::Graph;
+use crate::linalg::elimination::{Elimination, Pattern};
 
 /// The shortest-path kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -152,7 +152,7 @@ impl Plan {
                 let order: Vec<u32> = (0..graph.len() as u32).collect();
                 Ok(Plan { position: order.clone(), order, kernel: Kernel::Floyd(Dense::new(graph, ctx)?) })
             }
-            PathMethod::Sweep => match Elimination::new(graph, u64::MAX, ctx)? {
+            PathMethod::Sweep => match Elimination::new(pattern(graph), u64::MAX, ctx)? {
                 Some(elimination) => Plan::sweep(graph, &elimination, ctx),
                 None => Plan::on_graph(graph, order, Kernel::Batch),
             },
@@ -251,7 +251,11 @@ fn worthwhile_elimination(graph: &Graph, n_sources: usize, ctx: &Ctx) -> Result<
         }
     }
     let most_fill = otherwise / (cost::MARGIN * per_edge);
-    let Some(found) = Elimination::new(graph, most_fill as u64, ctx)? else { return Ok(None) };
+    let Some(found) = Elimination::new(pattern(graph), most_fill as u64, ctx)? else { return Ok(None) };
     let fits = ctx.reserve(found.bytes(), "the graph after elimination", "").is_ok();
     Ok((fits && pays(found.fill as f64, found.work)).then_some(found))
+}
+
+fn pattern(graph: &Graph) -> Pattern<'_> {
+    Pattern { offsets: graph.offsets(), targets: graph.targets() }
 }

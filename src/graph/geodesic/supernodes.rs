@@ -2,7 +2,7 @@
 //!
 //! Owns: supernodes (runs of steps with the same later neighbours) and the
 //! weights between them: for every pair joined by elimination the shortest way
-//! through what was eliminated before. Place: between [`super::elimination`]
+//! through what was eliminated before. Place: between `linalg::elimination`
 //! and [`super::sweep`]. Papers: customisable contraction hierarchies (Dibbelt,
 //! Strasser and Wagner 2016), computed as a multifrontal Cholesky factorisation
 //! (Duff and Reid 1983) with min for + and + for ×. Cost: half the sum over
@@ -11,10 +11,10 @@
 //! Positions run against the steps: position 0 is eliminated last, so that
 //! everything a node looks up to stands before it.
 
-use super::elimination::{Elimination, ROOT};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::Graph;
+use crate::linalg::elimination::{Elimination, ROOT};
 
 /// Most nodes of a supernode: while its columns are eliminated they should stay
 /// in the second-level cache. A wider one is a chain of these.

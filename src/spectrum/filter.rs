@@ -1,0 +1,169 @@
+//! The smallest eigenpairs by products alone: block Krylov on a polynomial of
+//! the matrix that is large near zero and small elsewhere.
+//!
+//! The polynomial is Chebyshev's, of degree m, stretched so that it stays below
+//! one on [a, b], b the largest eigenvalue (Zhou, Saad, Tiago, Chelikowsky,
+//! J. Comput. Phys. 2006). One step of the Krylov iteration then costs m
+//! products and no orthogonalisation in between. How close to zero the wanted
+//! eigenvalues lie is not known at first: degrees grow from stage to stage, each
+//! starting from the vectors of the one before, and a degree is only taken if
+//! their Rayleigh quotients, which bound the wanted eigenvalues from above, lie
+//! where the polynomial falls. Cost: a few times √(b/λ) products.
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+
+use super::orthonormal::norms;
+use super::{Options, Solver, Spectrum, SymmetricOperator, top};
+use crate::context::Ctx;
+use crate::error::Result;
+use crate::kernel::SparseSymmetric;
+
+/// Growth of the degree from stage to stage, and the highest degree.
+const FASTER: usize = 6;
+const HIGHEST: usize = 1000;
+/// Krylov steps of a stage, and of one whose degree cannot grow.
+const STEPS: usize = 20;
+const LAST_STEPS: usize = 300;
+/// How far the wanted eigenvalues must lie inside the falling part.
+const INSIDE: f64 = 1.5;
+/// Growth of the polynomial at zero: cosh of this.
+const GROWTH: f64 = 6.0;
+/// Vectors multiplied at once.
+const BLOCK: usize = 8;
+/// Products with a block after which the best vectors are returned as they are.
+const MOST_PRODUCTS: usize = 200_000;
+/// Residual of the polynomial, which is one at zero.
+const TOLERANCE: f64 = 1e-10;
+
+/// The smallest eigenpairs, or the best found within `budget` multiplications.
+pub(super) fn bottom(
+    matrix: &SparseSymmetric,
+    k: usize,
+    options: &Options,
+    budget: f64,
+    ctx: &Ctx,
+) -> Result<Spectrum> {
+    let n = matrix.len();
+    let highest = largest(matrix, ctx)?;
+    let block = options.block.unwrap_or(BLOCK).max((k + 4).next_multiple_of(4)).min(n);
+    let price = (matrix.entries() * block) as f64;
+    let mut options = Options {
+        solver: Solver::Krylov,
+        tol: if options.tol > 0.0 { options.tol.min(TOLERANCE) } else { TOLERANCE },
+        block: Some(block),
+        trust_recurrence: true,
+        ..options.clone()
+    };
+    let (mut spent, mut products, mut degree) = (0.0, 0, 1);
+    loop {
+        let filter = Filter::new(matrix, highest, degree);
+        let step = price * degree as f64;
+        let affordable = ((budget - spent) / step).min(1e6) as usize;
+        // At degree one nothing is known yet; later a stage that is the last may take its time.
+        let last = degree >= HIGHEST;
+        options.max_iter = Some(if last { LAST_STEPS } else { STEPS }.min(affordable).max(1));
+        let mut found = top(&filter, k, &options, ctx)?;
+        products += found.iterations * degree;
+        spent += found.iterations as f64 * step;
+        measure(matrix, &mut found, ctx)?;
+        let top_value = found.values.last().copied().unwrap_or(0.0);
+        let next = Filter::steepest(highest, INSIDE * top_value).min(FASTER * degree).max(degree);
+        if found.converged || last || spent + step >= budget || products >= MOST_PRODUCTS {
+            found.iterations = products;
+            return Ok(found);
+        }
+        degree = next;
+        options.start = Some(found.vectors);
+    }
+}
+
+/// A little more than the largest eigenvalue.
+fn largest(matrix: &SparseSymmetric, ctx: &Ctx) -> Result<f64> {
+    let bound = matrix.norm_bound();
+    let options = Options { solver: Solver::Krylov, tol: 1e-3, max_iter: Some(12), ..Options::default() };
+    let found = top(matrix, 1, &options, ctx)?;
+    let estimate = (found.values[0] + found.residuals[0]) * 1.01;
+    Ok(estimate.min(bound).max(f64::MIN_POSITIVE))
+}
+
+/// Rayleigh quotients and residuals by a product of their own, ascending.
+fn measure(matrix: &SparseSymmetric, found: &mut Spectrum, ctx: &Ctx) -> Result<()> {
+    let mut products = Array2::zeros(found.vectors.dim());
+    matrix.apply(found.vectors.view(), products.view_mut(), ctx)?;
+    let values: Vec<f64> = (0..found.values.len())
+        .map(|column| found.vectors.column(column).dot(&products.column(column)).max(0.0))
+        .collect();
+    let order: Vec<usize> = super::descending(&values).into_iter().rev().collect();
+    found.vectors = found.vectors.select(ndarray::Axis(1), &order).as_standard_layout().into_owned();
+    let products = products.select(ndarray::Axis(1), &order);
+    found.values = order.iter().map(|&column| values[column]).collect();
+    let mut rest = products;
+    for (column, value) in found.values.iter().enumerate() {
+        rest.slice_mut(s![.., column]).scaled_add(-value, &found.vectors.column(column));
+    }
+    found.residuals = norms(&rest.as_standard_layout().into_owned());
+    found.lowest = found.values.first().copied().unwrap_or(0.0);
+    Ok(())
+}
+
+/// The polynomial of the matrix, one at zero.
+struct Filter<'a> {
+    matrix: &'a SparseSymmetric,
+    degree: usize,
+    centre: f64,
+    half: f64,
+}
+
+impl<'a> Filter<'a> {
+    fn new(matrix: &'a SparseSymmetric, highest: f64, degree: usize) -> Self {
+        let edge = highest * Self::edge(degree);
+        Filter { matrix, degree, centre: (highest + edge) / 2.0, half: (highest - edge) / 2.0 }
+    }
+
+    /// Where the polynomial stops falling, relative to the largest eigenvalue.
+    /// Of degree one it is a line and falls everywhere.
+    fn edge(degree: usize) -> f64 {
+        (GROWTH / (2.0 * degree as f64)).powi(2).min(0.5)
+    }
+
+    /// The highest degree that falls up to `value`.
+    fn steepest(highest: f64, value: f64) -> usize {
+        if value >= Self::edge(6) * highest {
+            return 1;
+        }
+        let degree = GROWTH / (2.0 * (value / highest).max(f64::MIN_POSITIVE).sqrt());
+        (degree as usize).clamp(6, HIGHEST)
+    }
+}
+
+impl SymmetricOperator for Filter<'_> {
+    fn dim(&self) -> usize {
+        self.matrix.len()
+    }
+
+    /// The three-term recurrence, scaled so that its value at zero stays one.
+    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
+        let first = -self.half / self.centre;
+        let mut sigma = first;
+        let mut before = x.as_standard_layout().into_owned();
+        let mut now = Array2::zeros(x.dim());
+        // p₁ = (A − cI)/h · σ
+        self.matrix.combine(
+            &before,
+            &mut now,
+            sigma / self.half,
+            -self.centre * sigma / self.half,
+            0.0,
+            ctx,
+        )?;
+        for _ in 1..self.degree {
+            let next = 1.0 / (2.0 / first - sigma);
+            let scale = 2.0 * next / self.half;
+            self.matrix.combine(&now, &mut before, scale, -self.centre * scale, -next * sigma, ctx)?;
+            std::mem::swap(&mut before, &mut now);
+            sigma = next;
+        }
+        y.assign(&now);
+        Ok(())
+    }
+}

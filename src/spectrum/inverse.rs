@@ -1,0 +1,113 @@
+//! The smallest eigenpairs by shift and invert: block Krylov on (A + σI)⁻¹.
+//!
+//! σ is of the size of rounding, only there to keep the pivots of a singular
+//! matrix positive; the null vectors themselves are deflated. A factor that
+//! fails its probe, or a pivot that is not positive, is made anew with a larger
+//! σ. Cost: the factor's work once, 4 · fill operations for each solve.
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+
+use super::orthonormal::norms;
+use super::{Options, Solver, Spectrum, SymmetricOperator, top};
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+use crate::kernel::SparseSymmetric;
+use crate::linalg::elimination::{Elimination, Pattern};
+use crate::linalg::multifrontal::{Entries, Factor, LANES, Structure};
+use crate::linalg::random::uniform;
+
+/// First and last σ relative to the matrix, and the step between two tries.
+const SHIFT: f64 = 1e-14;
+const MOST_SHIFT: f64 = 1e-8;
+const SHIFT_STEP: f64 = 100.0;
+/// Largest ‖(A + σI)y − x‖ relative to ‖A‖‖y‖ + ‖x‖ that a probe may leave.
+const PROBE: f64 = 1e-11;
+/// Residual of the inverse relative to its largest eigenvalue: what the solves
+/// with a matrix this close to singular can give.
+const TOLERANCE: f64 = 1e-10;
+
+/// Bytes of a factor and its largest moment.
+pub(super) fn bytes(elimination: &Elimination) -> u64 {
+    elimination.bytes() + elimination.bytes() / 4
+}
+
+pub(super) fn bottom(
+    matrix: &SparseSymmetric,
+    elimination: Elimination,
+    k: usize,
+    options: &Options,
+    ctx: &Ctx,
+) -> Result<Spectrum> {
+    ctx.stage("sparse factor", 0);
+    let pattern = Pattern { offsets: matrix.offsets(), targets: matrix.columns() };
+    let structure = Structure::new(pattern, elimination, ctx)?;
+    let size = matrix.norm_bound();
+    let (factor, shift) = factor(matrix, structure, size, ctx)?;
+    let inverse = Inverse { factor: &factor };
+    let options = Options {
+        solver: Solver::Krylov,
+        tol: if options.tol > 0.0 { options.tol.min(TOLERANCE) } else { TOLERANCE },
+        block: Some(options.block.unwrap_or(LANES)),
+        trust_recurrence: true,
+        ..options.clone()
+    };
+    let mut found = top(&inverse, k, &options, ctx)?;
+    let mut products = Array2::zeros(found.vectors.dim());
+    matrix.apply(found.vectors.view(), products.view_mut(), ctx)?;
+    for (column, value) in found.values.iter_mut().enumerate() {
+        // A matrix of zeros beyond its null vectors has the inverse 1/σ.
+        *value = (1.0 / *value - shift).max(0.0);
+        products.column_mut(column).scaled_add(-*value, &found.vectors.column(column));
+    }
+    found.residuals = norms(&products);
+    found.lowest = found.values.first().copied().unwrap_or(0.0);
+    Ok(found)
+}
+
+/// A factor that passes its probe, with the smallest σ that gives one.
+fn factor(matrix: &SparseSymmetric, mut structure: Structure, size: f64, ctx: &Ctx) -> Result<(Factor, f64)> {
+    let entries = Entries { offsets: matrix.offsets(), columns: matrix.columns(), values: matrix.values() };
+    let size = if size > 0.0 { size } else { 1.0 };
+    let mut relative = SHIFT;
+    while relative <= MOST_SHIFT {
+        let shift = relative * size;
+        relative *= SHIFT_STEP;
+        structure = match Factor::new(structure, entries, shift, ctx)? {
+            Ok(factor) if probe(matrix, &factor, shift, size, ctx)? => return Ok((factor, shift)),
+            Ok(factor) => factor.into_structure(),
+            Err(structure) => structure,
+        };
+    }
+    Err(Error::NotConverged(
+        "the sparse factor of the matrix is not accurate enough; use eigen_solver='iterative' or 'dense'"
+            .into(),
+    ))
+}
+
+/// Whether a solve with random right-hand sides satisfies the matrix.
+fn probe(matrix: &SparseSymmetric, factor: &Factor, shift: f64, size: f64, ctx: &Ctx) -> Result<bool> {
+    let x = uniform(&mut ctx.stream("probe of a factor"), matrix.len(), 2);
+    let mut y = Array2::zeros(x.dim());
+    factor.solve(x.view(), y.view_mut(), ctx)?;
+    let mut rest = Array2::zeros(x.dim());
+    matrix.apply(y.view(), rest.view_mut(), ctx)?;
+    rest.scaled_add(shift, &y);
+    rest -= &x;
+    let close = |((rest, y), x): ((f64, f64), f64)| rest <= PROBE * (size * y + x);
+    Ok(norms(&rest).into_iter().zip(norms(&y)).zip(norms(&x)).all(close))
+}
+
+/// (A + σI)⁻¹ by its factor.
+struct Inverse<'a> {
+    factor: &'a Factor,
+}
+
+impl SymmetricOperator for Inverse<'_> {
+    fn dim(&self) -> usize {
+        self.factor.dim()
+    }
+
+    fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
+        self.factor.solve(x, y, ctx)
+    }
+}
