@@ -7,7 +7,8 @@
 //! - [`covariance`]: principal axes;
 //! - [`functions`]: kernel functions between two sets of points;
 //! - [`sparse`]: sparse symmetric matrices that are held;
-//! - [`alignment`]: local blocks added up to one of them.
+//! - [`alignment`]: local blocks added up to one of them;
+//! - [`root`]: the same sum by its root.
 
 pub mod alignment;
 pub mod center;
@@ -17,6 +18,7 @@ pub mod functions;
 pub mod packed;
 pub mod packed_center;
 pub mod points;
+pub mod root;
 pub mod sparse;
 
 pub use alignment::{Blocks, Form, assemble};
@@ -26,4 +28,5 @@ pub use covariance::{Pca, PcaRoute, pca, pca_about};
 pub use functions::{Kernel, kernel_matrix};
 pub use packed_center::CenteredPacked;
 pub use points::{CenteredPoints, Side};
-pub use sparse::SparseSymmetric;
+pub use root::Root;
+pub use sparse::{Combining, SparseSymmetric};

@@ -55,11 +55,6 @@ impl SparseSymmetric {
         self.len() == 0
     }
 
-    /// Number of stored entries.
-    pub fn entries(&self) -> usize {
-        self.columns.len()
-    }
-
     /// Columns and values of row `i`.
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.offsets[i]..self.offsets[i + 1];
@@ -81,12 +76,35 @@ impl SparseSymmetric {
         &self.values
     }
 
-    /// y ← α·A·x + β·x + γ·y for row-major blocks, in one pass.
+    /// The largest sum of magnitudes in a row: a bound of every eigenvalue.
+    pub fn norm_bound(&self) -> f64 {
+        (0..self.len()).map(|i| self.row(i).1.iter().map(|value| value.abs()).sum()).fold(0.0, f64::max)
+    }
+}
+
+/// A symmetric operator that a polynomial can be made of without copies.
+pub trait Combining: SymmetricOperator {
+    /// y ← α·A·x + β·x + γ·y for row-major blocks of one shape.
     ///
     /// # Panics
     /// When the blocks are not row-major or not of the same shape (a mistake of
     /// the calling stage, never of its input).
-    pub fn combine(
+    fn combine(
+        &self,
+        x: &Array2<f64>,
+        y: &mut Array2<f64>,
+        alpha: f64,
+        beta: f64,
+        gamma: f64,
+        ctx: &Ctx,
+    ) -> Result<()>;
+
+    /// Multiplications for one vector.
+    fn entries(&self) -> usize;
+}
+
+impl Combining for SparseSymmetric {
+    fn combine(
         &self,
         x: &Array2<f64>,
         y: &mut Array2<f64>,
@@ -95,33 +113,12 @@ impl SparseSymmetric {
         gamma: f64,
         ctx: &Ctx,
     ) -> Result<()> {
-        assert_eq!(x.dim(), y.dim(), "blocks of one shape");
-        let width = x.ncols();
-        if width == 0 {
-            return Ok(());
-        }
-        let source = x.as_slice().expect("row-major");
-        let target = y.as_slice_mut().expect("row-major");
-        target.par_chunks_mut(ROWS * width).enumerate().try_for_each(|(chunk, out)| {
-            ctx.check()?;
-            let first = chunk * ROWS;
-            pulp::Arch::new().dispatch(Combine {
-                matrix: self,
-                first,
-                source,
-                out,
-                width,
-                alpha,
-                beta,
-                gamma,
-            });
-            Ok(())
-        })
+        let rows = Rows { offsets: &self.offsets, columns: &self.columns, values: &self.values };
+        combine_rows(rows, x, x, y, [alpha, beta, gamma], ctx)
     }
 
-    /// The largest sum of magnitudes in a row: a bound of every eigenvalue.
-    pub fn norm_bound(&self) -> f64 {
-        (0..self.len()).map(|i| self.row(i).1.iter().map(|value| value.abs()).sum()).fold(0.0, f64::max)
+    fn entries(&self) -> usize {
+        self.columns.len()
     }
 }
 
@@ -149,16 +146,48 @@ impl SymmetricOperator for SparseSymmetric {
     }
 }
 
-/// Rows of [`SparseSymmetric::combine`].
+/// Compressed rows on loan.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub offsets: &'a [usize],
+    pub columns: &'a [u32],
+    pub values: &'a [f64],
+}
+
+/// y ← α·R·x + β·own + γ·y in one pass over the rows R; with β = 0, `own` is not read.
+pub(super) fn combine_rows(
+    rows: Rows<'_>,
+    x: &Array2<f64>,
+    own: &Array2<f64>,
+    y: &mut Array2<f64>,
+    factors: [f64; 3],
+    ctx: &Ctx,
+) -> Result<()> {
+    let width = x.ncols();
+    assert!(y.ncols() == width && y.nrows() == rows.offsets.len() - 1, "blocks of one shape");
+    assert!(factors[1] == 0.0 || own.dim() == y.dim(), "blocks of one shape");
+    if width == 0 {
+        return Ok(());
+    }
+    let source = x.as_slice().expect("row-major");
+    let own = own.as_slice().expect("row-major");
+    let target = y.as_slice_mut().expect("row-major");
+    target.par_chunks_mut(ROWS * width).enumerate().try_for_each(|(chunk, out)| {
+        ctx.check()?;
+        pulp::Arch::new().dispatch(Combine { rows, first: chunk * ROWS, source, own, out, width, factors });
+        Ok(())
+    })
+}
+
+/// Some rows of [`combine_rows`].
 struct Combine<'a> {
-    matrix: &'a SparseSymmetric,
+    rows: Rows<'a>,
     first: usize,
     source: &'a [f64],
+    own: &'a [f64],
     out: &'a mut [f64],
     width: usize,
-    alpha: f64,
-    beta: f64,
-    gamma: f64,
+    factors: [f64; 3],
 }
 
 impl pulp::WithSimd for Combine<'_> {
@@ -176,15 +205,24 @@ impl pulp::WithSimd for Combine<'_> {
     }
 }
 
-impl Combine<'_> {
+impl<'a> Combine<'a> {
+    #[inline(always)]
+    fn row(&self, offset: usize) -> (&'a [u32], &'a [f64]) {
+        let Rows { offsets, columns, values } = self.rows;
+        let range = offsets[self.first + offset]..offsets[self.first + offset + 1];
+        (&columns[range.clone()], &values[range])
+    }
+
     /// Rows of W numbers: the sums stay in registers.
     #[inline(always)]
-    fn rows<const W: usize>(self) {
-        let Combine { matrix, first, source, out, alpha, beta, gamma, .. } = self;
-        let (blocks, _) = source.as_chunks::<W>();
-        let (rows, _) = out.as_chunks_mut::<W>();
-        for (offset, row) in rows.iter_mut().enumerate() {
-            let (columns, values) = matrix.row(first + offset);
+    fn rows<const W: usize>(mut self) {
+        let [alpha, beta, gamma] = self.factors;
+        let (blocks, _) = self.source.as_chunks::<W>();
+        let (own, _) = self.own.as_chunks::<W>();
+        let out = std::mem::take(&mut self.out);
+        let (out, _) = out.as_chunks_mut::<W>();
+        for (offset, row) in out.iter_mut().enumerate() {
+            let (columns, values) = self.row(offset);
             let mut sums = [0.0; W];
             for (&column, &value) in columns.iter().zip(values) {
                 let entries = &blocks[column as usize];
@@ -192,27 +230,35 @@ impl Combine<'_> {
                     sums[lane] += value * entries[lane];
                 }
             }
-            let own = &blocks[first + offset];
             for lane in 0..W {
-                row[lane] = alpha * sums[lane] + beta * own[lane] + gamma * row[lane];
+                row[lane] = alpha * sums[lane] + gamma * row[lane];
+            }
+            if beta != 0.0 {
+                for lane in 0..W {
+                    row[lane] += beta * own[self.first + offset][lane];
+                }
             }
         }
     }
 
     #[inline(always)]
-    fn rows_of_any_width(self) {
-        let Combine { matrix, first, source, out, width, alpha, beta, gamma } = self;
+    fn rows_of_any_width(mut self) {
+        let ([alpha, beta, gamma], width) = (self.factors, self.width);
         let mut sums = vec![0.0; width];
+        let out = std::mem::take(&mut self.out);
         for (offset, row) in out.chunks_exact_mut(width).enumerate() {
-            let (columns, values) = matrix.row(first + offset);
+            let (columns, values) = self.row(offset);
             sums.fill(0.0);
             for (&column, &value) in columns.iter().zip(values) {
-                let entries = &source[column as usize * width..][..width];
+                let entries = &self.source[column as usize * width..][..width];
                 sums.iter_mut().zip(entries).for_each(|(sum, entry)| *sum += value * entry);
             }
-            let own = &source[(first + offset) * width..][..width];
             for lane in 0..width {
-                row[lane] = alpha * sums[lane] + beta * own[lane] + gamma * row[lane];
+                row[lane] = alpha * sums[lane] + gamma * row[lane];
+            }
+            if beta != 0.0 {
+                let own = &self.own[(self.first + offset) * width..][..width];
+                row.iter_mut().zip(own).for_each(|(slot, own)| *slot += beta * own);
             }
         }
     }

@@ -19,15 +19,15 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use super::{DENSE_BELOW, Options, Solver, Spectrum, SymmetricOperator, check_wanted, filter, inverse, top};
 use crate::context::Ctx;
 use crate::error::Result;
-use crate::kernel::SparseSymmetric;
+use crate::kernel::{Combining, Root, SparseSymmetric};
 use crate::linalg::elimination::{Elimination, Pattern};
 
 /// Multiplications up to which the factor is made without trying anything else.
-const CHEAP_WORK: f64 = 1e10;
+const CHEAP_WORK: f64 = 5e9;
 /// Multiplications beyond which it is not made unless asked for: hours.
 const MOST_WORK: f64 = 2e13;
 /// Multiplications of a factorisation in the time of one of a product.
-const FACTOR_SPEED: f64 = 8.0;
+const FACTOR_SPEED: f64 = 4.0;
 
 /// The `k` smallest eigenpairs of `matrix`, ascending, in the orthogonal
 /// complement of the known null vectors (columns of `null`).
@@ -40,29 +40,47 @@ pub fn bottom(
     options: &Options,
     ctx: &Ctx,
 ) -> Result<Spectrum> {
+    bottom_by_root(matrix, None, null, k, options, ctx)
+}
+
+/// [`bottom`] of a matrix whose root is known: products and corrections use it.
+pub fn bottom_by_root(
+    matrix: &SparseSymmetric,
+    root: Option<&Root>,
+    null: &Array2<f64>,
+    k: usize,
+    options: &Options,
+    ctx: &Ctx,
+) -> Result<Spectrum> {
     let n = matrix.len();
     let options = Options { deflate: Some(null.clone()), ..options.clone() };
     check_wanted(n, k, &options)?;
     let mut found = ctx.install(|| match options.solver {
         Solver::Dense => dense(matrix, k, &options, ctx),
         Solver::Auto if n <= DENSE_BELOW || k * 6 > n => dense(matrix, k, &options, ctx),
-        Solver::Iterative | Solver::Krylov => filter::bottom(matrix, k, &options, f64::INFINITY, ctx),
+        Solver::Iterative | Solver::Krylov => iterate(matrix, root, k, &options, f64::INFINITY, ctx),
         Solver::Direct => {
             let elimination = Elimination::new(pattern(matrix), u64::MAX, ctx)?;
             // proof: no fill exceeds the largest number.
             let elimination = elimination.expect("no limit on fill");
             let way_out = "use eigen_solver='iterative'";
             ctx.reserve(inverse::bytes(&elimination), "the sparse factor", way_out)?;
-            inverse::bottom(matrix, elimination, k, &options, ctx)
+            inverse::bottom(matrix, root, elimination, k, &options, ctx)
         }
-        Solver::Auto => by_fill(matrix, k, &options, ctx),
+        Solver::Auto => by_fill(matrix, root, k, &options, ctx),
     })?;
     super::fix_signs(&mut found.vectors);
     Ok(found)
 }
 
 /// Direct or iterative, whichever the symbolic factor recommends.
-fn by_fill(matrix: &SparseSymmetric, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
+fn by_fill(
+    matrix: &SparseSymmetric,
+    root: Option<&Root>,
+    k: usize,
+    options: &Options,
+    ctx: &Ctx,
+) -> Result<Spectrum> {
     ctx.stage("elimination order", 0);
     // A factor of full width over all rows is the most there can be.
     let most_fill = (matrix.len() as u64).saturating_pow(2) / 2;
@@ -70,16 +88,32 @@ fn by_fill(matrix: &SparseSymmetric, k: usize, options: &Options, ctx: &Ctx) -> 
         .filter(|found| found.work <= MOST_WORK)
         .filter(|found| ctx.reserve(inverse::bytes(found), "", "").is_ok());
     let Some(elimination) = possible else {
-        return filter::bottom(matrix, k, options, f64::INFINITY, ctx);
+        return iterate(matrix, root, k, options, f64::INFINITY, ctx);
     };
     if elimination.work > CHEAP_WORK {
         let budget = elimination.work / FACTOR_SPEED;
-        let found = filter::bottom(matrix, k, options, budget, ctx)?;
+        let found = iterate(matrix, root, k, options, budget, ctx)?;
         if found.converged {
             return Ok(found);
         }
     }
-    inverse::bottom(matrix, elimination, k, options, ctx)
+    inverse::bottom(matrix, root, elimination, k, options, ctx)
+}
+
+/// Products with whichever of the matrix and its root has fewer entries.
+fn iterate(
+    matrix: &SparseSymmetric,
+    root: Option<&Root>,
+    k: usize,
+    options: &Options,
+    budget: f64,
+    ctx: &Ctx,
+) -> Result<Spectrum> {
+    let operator: &dyn Combining = match root {
+        Some(root) if root.entries() < matrix.entries() => root,
+        _ => matrix,
+    };
+    filter::bottom(operator, matrix.norm_bound(), k, options, budget, ctx)
 }
 
 fn pattern(matrix: &SparseSymmetric) -> Pattern<'_> {

@@ -16,14 +16,11 @@ use super::orthonormal::norms;
 use super::{Options, Solver, Spectrum, SymmetricOperator, top};
 use crate::context::Ctx;
 use crate::error::Result;
-use crate::kernel::SparseSymmetric;
+use crate::kernel::Combining;
 
 /// Growth of the degree from stage to stage, and the highest degree.
 const FASTER: usize = 6;
 const HIGHEST: usize = 1000;
-/// Krylov steps of a stage, and of one whose degree cannot grow.
-const STEPS: usize = 20;
-const LAST_STEPS: usize = 300;
 /// How far the wanted eigenvalues must lie inside the falling part.
 const INSIDE: f64 = 1.5;
 /// Growth of the polynomial at zero: cosh of this.
@@ -37,14 +34,15 @@ const TOLERANCE: f64 = 1e-10;
 
 /// The smallest eigenpairs, or the best found within `budget` multiplications.
 pub(super) fn bottom(
-    matrix: &SparseSymmetric,
+    matrix: &dyn Combining,
+    bound: f64,
     k: usize,
     options: &Options,
     budget: f64,
     ctx: &Ctx,
 ) -> Result<Spectrum> {
-    let n = matrix.len();
-    let highest = largest(matrix, ctx)?;
+    let n = matrix.dim();
+    let highest = largest(matrix, bound, ctx)?;
     let block = options.block.unwrap_or(BLOCK).max((k + 4).next_multiple_of(4)).min(n);
     let price = (matrix.entries() * block) as f64;
     let mut options = Options {
@@ -59,9 +57,8 @@ pub(super) fn bottom(
         let filter = Filter::new(matrix, highest, degree);
         let step = price * degree as f64;
         let affordable = ((budget - spent) / step).min(1e6) as usize;
-        // At degree one nothing is known yet; later a stage that is the last may take its time.
         let last = degree >= HIGHEST;
-        options.max_iter = Some(if last { LAST_STEPS } else { STEPS }.min(affordable).max(1));
+        options.max_iter = Some(steps(degree).min(affordable).max(1));
         let mut found = top(&filter, k, &options, ctx)?;
         products += found.iterations * degree;
         spent += found.iterations as f64 * step;
@@ -77,17 +74,26 @@ pub(super) fn bottom(
     }
 }
 
+/// Krylov steps of a stage: the first ones only find out where to look.
+fn steps(degree: usize) -> usize {
+    match degree {
+        1 => 12,
+        2..=8 => 16,
+        HIGHEST.. => 300,
+        _ => 40,
+    }
+}
+
 /// A little more than the largest eigenvalue.
-fn largest(matrix: &SparseSymmetric, ctx: &Ctx) -> Result<f64> {
-    let bound = matrix.norm_bound();
+fn largest(matrix: &dyn Combining, bound: f64, ctx: &Ctx) -> Result<f64> {
     let options = Options { solver: Solver::Krylov, tol: 1e-3, max_iter: Some(12), ..Options::default() };
-    let found = top(matrix, 1, &options, ctx)?;
+    let found = top(&Plain(matrix), 1, &options, ctx)?;
     let estimate = (found.values[0] + found.residuals[0]) * 1.01;
     Ok(estimate.min(bound).max(f64::MIN_POSITIVE))
 }
 
 /// Rayleigh quotients and residuals by a product of their own, ascending.
-fn measure(matrix: &SparseSymmetric, found: &mut Spectrum, ctx: &Ctx) -> Result<()> {
+fn measure(matrix: &dyn Combining, found: &mut Spectrum, ctx: &Ctx) -> Result<()> {
     let mut products = Array2::zeros(found.vectors.dim());
     matrix.apply(found.vectors.view(), products.view_mut(), ctx)?;
     let values: Vec<f64> = (0..found.values.len())
@@ -108,14 +114,14 @@ fn measure(matrix: &SparseSymmetric, found: &mut Spectrum, ctx: &Ctx) -> Result<
 
 /// The polynomial of the matrix, one at zero.
 struct Filter<'a> {
-    matrix: &'a SparseSymmetric,
+    matrix: &'a dyn Combining,
     degree: usize,
     centre: f64,
     half: f64,
 }
 
 impl<'a> Filter<'a> {
-    fn new(matrix: &'a SparseSymmetric, highest: f64, degree: usize) -> Self {
+    fn new(matrix: &'a dyn Combining, highest: f64, degree: usize) -> Self {
         let edge = highest * Self::edge(degree);
         Filter { matrix, degree, centre: (highest + edge) / 2.0, half: (highest - edge) / 2.0 }
     }
@@ -138,7 +144,7 @@ impl<'a> Filter<'a> {
 
 impl SymmetricOperator for Filter<'_> {
     fn dim(&self) -> usize {
-        self.matrix.len()
+        self.matrix.dim()
     }
 
     /// The three-term recurrence, scaled so that its value at zero stays one.
@@ -165,5 +171,18 @@ impl SymmetricOperator for Filter<'_> {
         }
         y.assign(&now);
         Ok(())
+    }
+}
+
+/// The matrix itself.
+struct Plain<'a>(&'a dyn Combining);
+
+impl SymmetricOperator for Plain<'_> {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
+        self.0.apply(x, y, ctx)
     }
 }

@@ -4,6 +4,11 @@
 //! matrix positive; the null vectors themselves are deflated. A factor that
 //! fails its probe, or a pivot that is not positive, is made anew with a larger
 //! σ. Cost: the factor's work once, 4 · fill operations for each solve.
+//!
+//! Where the root R of A = RᵀR is given and the matrix is large, each solve is
+//! corrected once with a residual by R: the corrected seminormal equations
+//! (Björck 1987). The rounding of A then no longer matters; the result is that
+//! of R⁻¹R⁻ᵀ without a second, unsymmetric factor.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
@@ -11,7 +16,7 @@ use super::orthonormal::norms;
 use super::{Options, Solver, Spectrum, SymmetricOperator, top};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::kernel::SparseSymmetric;
+use crate::kernel::{Combining, Root, SparseSymmetric};
 use crate::linalg::elimination::{Elimination, Pattern};
 use crate::linalg::multifrontal::{Entries, Factor, LANES, Structure};
 use crate::linalg::random::uniform;
@@ -26,6 +31,9 @@ const PROBE: f64 = 1e-11;
 /// with a matrix this close to singular can give.
 const TOLERANCE: f64 = 1e-10;
 
+/// Rows from which solves are corrected by the root.
+const CORRECTED_FROM: usize = 100_000;
+
 /// Bytes of a factor and its largest moment.
 pub(super) fn bytes(elimination: &Elimination) -> u64 {
     elimination.bytes() + elimination.bytes() / 4
@@ -33,6 +41,7 @@ pub(super) fn bytes(elimination: &Elimination) -> u64 {
 
 pub(super) fn bottom(
     matrix: &SparseSymmetric,
+    root: Option<&Root>,
     elimination: Elimination,
     k: usize,
     options: &Options,
@@ -43,7 +52,8 @@ pub(super) fn bottom(
     let structure = Structure::new(pattern, elimination, ctx)?;
     let size = matrix.norm_bound();
     let (factor, shift) = factor(matrix, structure, size, ctx)?;
-    let inverse = Inverse { factor: &factor };
+    let root = root.filter(|_| matrix.len() >= CORRECTED_FROM);
+    let inverse = Inverse { factor: &factor, root, shift };
     let options = Options {
         solver: Solver::Krylov,
         tol: if options.tol > 0.0 { options.tol.min(TOLERANCE) } else { TOLERANCE },
@@ -53,7 +63,10 @@ pub(super) fn bottom(
     };
     let mut found = top(&inverse, k, &options, ctx)?;
     let mut products = Array2::zeros(found.vectors.dim());
-    matrix.apply(found.vectors.view(), products.view_mut(), ctx)?;
+    match root {
+        Some(root) => root.apply(found.vectors.view(), products.view_mut(), ctx)?,
+        None => matrix.apply(found.vectors.view(), products.view_mut(), ctx)?,
+    }
     for (column, value) in found.values.iter_mut().enumerate() {
         // A matrix of zeros beyond its null vectors has the inverse 1/σ.
         *value = (1.0 / *value - shift).max(0.0);
@@ -100,6 +113,8 @@ fn probe(matrix: &SparseSymmetric, factor: &Factor, shift: f64, size: f64, ctx: 
 /// (A + σI)⁻¹ by its factor.
 struct Inverse<'a> {
     factor: &'a Factor,
+    root: Option<&'a Root>,
+    shift: f64,
 }
 
 impl SymmetricOperator for Inverse<'_> {
@@ -107,7 +122,15 @@ impl SymmetricOperator for Inverse<'_> {
         self.factor.dim()
     }
 
-    fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
-        self.factor.solve(x, y, ctx)
+    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
+        self.factor.solve(x, y.view_mut(), ctx)?;
+        let Some(root) = self.root else { return Ok(()) };
+        let solved = y.as_standard_layout().into_owned();
+        let mut rest = x.as_standard_layout().into_owned();
+        root.combine(&solved, &mut rest, -1.0, -self.shift, 1.0, ctx)?;
+        let mut correction = Array2::zeros(rest.dim());
+        self.factor.solve(rest.view(), correction.view_mut(), ctx)?;
+        y += &correction;
+        Ok(())
     }
 }
