@@ -7,6 +7,7 @@
 //! - [`covariance`]: principal axes;
 //! - [`functions`]: kernel functions between two sets of points;
 //! - [`sparse`]: sparse symmetric matrices that are held;
+//! - [`local`]: what each neighbourhood says, as a small block;
 //! - [`alignment`]: local blocks added up to one of them.
 
 pub mod alignment;
@@ -14,6 +15,7 @@ pub mod center;
 pub mod constant;
 pub mod covariance;
 pub mod functions;
+pub mod local;
 pub mod packed;
 pub mod packed_center;
 pub mod points;
