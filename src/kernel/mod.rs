@@ -7,7 +7,8 @@
 //! - [`covariance`]: principal axes;
 //! - [`functions`]: kernel functions between two sets of points;
 //! - [`sparse`]: sparse symmetric matrices that are held;
-//! - [`alignment`]: local blocks added up to one of them;
+//! - [`local`]: what each neighbourhood says, as a small block;
+//! - [`alignment`]: local blocks added up to one sparse matrix;
 //! - [`root`]: the same sum by its root.
 
 pub mod alignment;
@@ -15,6 +16,7 @@ pub mod center;
 pub mod constant;
 pub mod covariance;
 pub mod functions;
+pub mod local;
 pub mod packed;
 pub mod packed_center;
 pub mod points;

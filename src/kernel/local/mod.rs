@@ -1,0 +1,307 @@
+//! Local blocks: what each row's neighbourhood says about coordinates, for the
+//! alignment sum M = Σᵢ Sᵢ Bᵢ Sᵢᵀ.
+//!
+//! Place: between `neighbors` and [`super::alignment`]. One pass over fixed
+//! chunks of rows, each thread with its own scratch and no allocation per row;
+//! factors are written where they stay. Modified LLE takes two passes, because
+//! the size of its blocks hangs on a median over all rows.
+//!
+//! ```text
+//! gather ─┬─ cholesky ── weights        standard LLE, and new rows
+//!         └─ frame ─┬─── tangent        LTSA
+//!           (eigen) ├─── hessian        Hessian LLE
+//!                   └─── modified       modified LLE
+//! ```
+
+mod cholesky;
+mod eigen;
+mod frame;
+mod gather;
+mod hessian;
+mod jacobi;
+mod modified;
+mod tangent;
+#[cfg(test)]
+mod tests;
+mod tridiagonal;
+mod weights;
+
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+use super::{Blocks, Form};
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+use crate::input::PointsRef;
+use crate::neighbors::Neighbors;
+use gather::{Reader, Vicinity};
+
+/// Rows of a chunk: fixed, so that the work is cut alike for any number of threads.
+const ROWS: usize = 64;
+
+/// Where the geometry of a neighbourhood is read from.
+#[derive(Debug, Clone, Copy)]
+pub enum Source<'a> {
+    /// Row i of `centers` has its neighbours among `rows`.
+    Points {
+        /// The rows whose neighbourhoods are wanted.
+        centers: PointsRef<'a>,
+        /// The rows that are neighbours.
+        rows: PointsRef<'a>,
+    },
+    /// Distances between all that may be neighbours; those to a row itself come
+    /// with its neighbour list.
+    Distances {
+        /// Square and symmetric.
+        matrix: ArrayView2<'a, f64>,
+        /// Neighbour j is this row of the matrix; `None` when it is j.
+        rows: Option<&'a [u32]>,
+    },
+}
+
+/// Which blocks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Variant {
+    /// Standard LLE.
+    Standard {
+        /// Part of the trace that is added to the diagonal.
+        reg: f64,
+        /// Whether weights may not be negative.
+        nonnegative: bool,
+    },
+    /// Modified LLE.
+    Modified {
+        /// Number of large eigenvalues.
+        components: usize,
+        /// Part of the trace that is added to the diagonal.
+        reg: f64,
+        /// Below this length a reflection is the identity.
+        tol: f64,
+    },
+    /// Hessian LLE.
+    Hessian {
+        /// Dimension of the tangent space.
+        components: usize,
+        /// Column sums below this are not divided by.
+        tol: f64,
+    },
+    /// Local tangent space alignment.
+    Tangent {
+        /// Dimension of the tangent space.
+        components: usize,
+    },
+}
+
+/// What a thread works in.
+#[derive(Default)]
+struct Scratch {
+    vicinity: Vicinity,
+    solver: weights::Solver,
+    frame: frame::Frame,
+    modified: modified::Weights,
+    basis: Vec<f64>,
+}
+
+impl Variant {
+    /// Fewest neighbours for which a block says anything about coordinates.
+    pub fn least_neighbors(self) -> usize {
+        match self {
+            Variant::Standard { .. } => 1,
+            Variant::Modified { components, .. } => components.max(1),
+            Variant::Hessian { components, .. } => components + hessian::width(components) + 1,
+            Variant::Tangent { components } => components + 2,
+        }
+    }
+
+    /// Whether the row itself is a member of its block, the first.
+    fn with_self(self) -> bool {
+        matches!(self, Variant::Standard { .. } | Variant::Modified { .. })
+    }
+}
+
+/// The blocks of all rows, each with `near`'s list as its neighbours. Call
+/// inside [`Ctx::install`].
+///
+/// # Errors
+/// Points of different widths, cancellation.
+pub fn blocks(source: Source<'_>, near: &Neighbors, variant: Variant, ctx: &Ctx) -> Result<Blocks> {
+    Reader::with(source, |reader| {
+        let rows = near.offsets.len() - 1;
+        ctx.stage("local fits", rows);
+        let lists = Lists { near, reader };
+        let extra = usize::from(variant.with_self());
+        let widths = lists.widths(variant, ctx)?;
+        let mut blocks = Blocks {
+            form: if matches!(variant, Variant::Tangent { .. }) { Form::Complement } else { Form::Product },
+            member_offsets: vec![0; rows + 1],
+            members: Vec::with_capacity(near.indices.len() + extra * rows),
+            factor_offsets: vec![0; rows + 1],
+            factors: Vec::new(),
+        };
+        for i in 0..rows {
+            let list = lists.of(i).0;
+            if !list.is_empty() && variant.with_self() {
+                blocks.members.push(i as u32);
+            }
+            blocks.members.extend_from_slice(list);
+            blocks.member_offsets[i + 1] = blocks.members.len();
+            let members = blocks.members.len() - blocks.member_offsets[i];
+            blocks.factor_offsets[i + 1] = blocks.factor_offsets[i] + members * widths.of(i);
+        }
+        blocks.factors = lists.fill(&blocks.factor_offsets, ctx, |scratch, factor| {
+            let Scratch { vicinity, solver, frame, modified, basis } = scratch;
+            match variant {
+                Variant::Standard { reg, nonnegative } => {
+                    weights::fill(solver, vicinity, reg, nonnegative, factor);
+                }
+                Variant::Modified { reg, tol, .. } => {
+                    modified::fill(frame, vicinity, modified, (reg, tol), factor);
+                }
+                Variant::Hessian { components, tol } => {
+                    hessian::fill(frame, vicinity, basis, (components, tol), factor);
+                }
+                Variant::Tangent { components } => tangent::fill(frame, vicinity, components, factor),
+            }
+        })?;
+        Ok(blocks)
+    })
+}
+
+/// Barycentric weights of rows over their neighbours, in the order of `near`'s
+/// entries. Call inside [`Ctx::install`].
+///
+/// # Errors
+/// Points of different widths, cancellation.
+pub fn barycentric(
+    source: Source<'_>,
+    near: &Neighbors,
+    reg: f64,
+    nonnegative: bool,
+    ctx: &Ctx,
+) -> Result<Vec<f64>> {
+    Reader::with(source, |reader| {
+        let lists = Lists { near, reader };
+        lists.fill(&near.offsets, ctx, |scratch, weights| {
+            scratch.solver.solve(&scratch.vicinity, reg, nonnegative);
+            weights.copy_from_slice(&scratch.solver.weights);
+        })
+    })
+}
+
+/// Coordinates of rows that are one neighbourhood: unit columns along their
+/// leading directions, those that rounding cannot tell from nothing being zero.
+/// `near` holds one list: all rows, with their distances from the first.
+///
+/// # Errors
+/// Points of different widths.
+pub fn principal(source: Source<'_>, near: &Neighbors, components: usize) -> Result<Array2<f64>> {
+    Reader::with(source, |reader| {
+        let (list, distances) = Lists { near, reader }.of(0);
+        let (mut vicinity, mut frame) = (Vicinity::default(), frame::Frame::default());
+        let mut placed = Array2::zeros((list.len(), components));
+        if list.is_empty() {
+            return Ok(placed);
+        }
+        vicinity.read(reader, 0, list, distances);
+        vicinity.center();
+        frame.find(&vicinity, components.min(list.len() - 1), true);
+        for (column, vector) in frame.vectors.chunks_exact(list.len()).enumerate() {
+            placed.column_mut(column).iter_mut().zip(vector).for_each(|(slot, entry)| *slot = *entry);
+        }
+        Ok(placed)
+    })
+}
+
+/// Columns of the factors.
+enum Widths {
+    Same(usize),
+    Each(Vec<u32>),
+}
+
+impl Widths {
+    fn of(&self, row: usize) -> usize {
+        match self {
+            Widths::Same(width) => *width,
+            Widths::Each(widths) => widths[row] as usize,
+        }
+    }
+}
+
+/// Neighbour lists and where their geometry is read from.
+struct Lists<'a, 'r, 'd> {
+    near: &'a Neighbors,
+    reader: &'r Reader<'d>,
+}
+
+impl<'a> Lists<'a, '_, '_> {
+    fn of(&self, row: usize) -> (&'a [u32], &'a [f64]) {
+        let range = self.near.offsets[row]..self.near.offsets[row + 1];
+        (&self.near.indices[range.clone()], &self.near.distances[range])
+    }
+
+    fn widths(&self, variant: Variant, ctx: &Ctx) -> Result<Widths> {
+        let Variant::Modified { components, .. } = variant else {
+            return Ok(Widths::Same(match variant {
+                Variant::Hessian { components, .. } => hessian::width(components),
+                Variant::Tangent { components } => components + 1,
+                _ => 1,
+            }));
+        };
+        // The list's places hold its eigenvalues; what is left of them is zero.
+        let values = self.fill(&self.near.offsets, ctx, |scratch, values| {
+            scratch.frame.measure(&scratch.vicinity);
+            values.iter_mut().zip(&scratch.frame.values).for_each(|(slot, value)| *slot = *value);
+        })?;
+        let rows = self.near.offsets.len() - 1;
+        let of = |row: usize| {
+            let all = &values[self.near.offsets[row]..self.near.offsets[row + 1]];
+            &all[..all.iter().take_while(|value| **value > 0.0).count()]
+        };
+        let listed = (0..rows).filter(|&row| !self.of(row).0.is_empty());
+        let mut ratios: Vec<f64> = listed.map(|row| modified::ratio(of(row), components)).collect();
+        let eta = modified::median(&mut ratios);
+        let size = |row: usize| match self.of(row).0.len() {
+            0 => 0,
+            k => modified::size(of(row), k, eta) as u32,
+        };
+        Ok(Widths::Each((0..rows).map(size).collect()))
+    }
+
+    /// For every row that has neighbours, `work` fills its part of the result.
+    fn fill(
+        &self,
+        offsets: &[usize],
+        ctx: &Ctx,
+        work: impl Fn(&mut Scratch, &mut [f64]) + Sync,
+    ) -> Result<Vec<f64>> {
+        let rows = offsets.len() - 1;
+        let total = offsets[rows];
+        let bytes = total as u64 * 8;
+        ctx.reserve(bytes, "the local fits", "use fewer neighbours or rows")?;
+        let mut filled = vec![0.0; total];
+        let mut parts = Vec::with_capacity(rows.div_ceil(ROWS));
+        let mut rest = &mut filled[..];
+        for first in (0..rows).step_by(ROWS) {
+            let last = (first + ROWS).min(rows);
+            let (part, after) = rest.split_at_mut(offsets[last] - offsets[first]);
+            parts.push((first..last, part));
+            rest = after;
+        }
+        parts.into_par_iter().try_for_each_init(Scratch::default, |scratch, (range, part)| {
+            ctx.check()?;
+            let mut rest = part;
+            ctx.advance(range.len());
+            for row in range {
+                let (own, after) = rest.split_at_mut(offsets[row + 1] - offsets[row]);
+                rest = after;
+                let (list, distances) = self.of(row);
+                if !list.is_empty() {
+                    scratch.vicinity.read(self.reader, row, list, distances);
+                    work(scratch, own);
+                }
+            }
+            Ok::<(), Error>(())
+        })?;
+        Ok(filled)
+    }
+}
