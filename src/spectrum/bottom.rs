@@ -19,7 +19,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use super::{DENSE_BELOW, Options, Solver, Spectrum, SymmetricOperator, check_wanted, filter, inverse, top};
 use crate::context::Ctx;
 use crate::error::Result;
-use crate::kernel::{Combining, Root, SparseSymmetric};
+use crate::kernel::{Blocks, Combining, Root, SparseSymmetric};
 use crate::linalg::elimination::{Elimination, Pattern};
 
 /// Multiplications up to which the factor is made without trying anything else.
@@ -40,13 +40,25 @@ pub fn bottom(
     options: &Options,
     ctx: &Ctx,
 ) -> Result<Spectrum> {
-    bottom_by_root(matrix, None, null, k, options, ctx)
+    find(matrix, None, null, k, options, ctx)
 }
 
-/// [`bottom`] of a matrix whose root is known: products and corrections use it.
-pub fn bottom_by_root(
+/// [`bottom`] of a matrix that is the sum of `blocks`: where it pays, products
+/// and corrections use their root.
+pub fn bottom_of_blocks(
     matrix: &SparseSymmetric,
-    root: Option<&Root>,
+    blocks: &Blocks,
+    null: &Array2<f64>,
+    k: usize,
+    options: &Options,
+    ctx: &Ctx,
+) -> Result<Spectrum> {
+    find(matrix, Some(blocks), null, k, options, ctx)
+}
+
+fn find(
+    matrix: &SparseSymmetric,
+    blocks: Option<&Blocks>,
     null: &Array2<f64>,
     k: usize,
     options: &Options,
@@ -58,16 +70,16 @@ pub fn bottom_by_root(
     let mut found = ctx.install(|| match options.solver {
         Solver::Dense => dense(matrix, k, &options, ctx),
         Solver::Auto if n <= DENSE_BELOW || k * 6 > n => dense(matrix, k, &options, ctx),
-        Solver::Iterative | Solver::Krylov => iterate(matrix, root, k, &options, f64::INFINITY, ctx),
+        Solver::Iterative | Solver::Krylov => iterate(matrix, blocks, k, &options, f64::INFINITY, ctx),
         Solver::Direct => {
             let elimination = Elimination::new(pattern(matrix), u64::MAX, ctx)?;
             // proof: no fill exceeds the largest number.
             let elimination = elimination.expect("no limit on fill");
             let way_out = "use eigen_solver='iterative'";
             ctx.reserve(inverse::bytes(&elimination), "the sparse factor", way_out)?;
-            inverse::bottom(matrix, root, elimination, k, &options, ctx)
+            inverse::bottom(matrix, blocks, elimination, k, &options, ctx)
         }
-        Solver::Auto => by_fill(matrix, root, k, &options, ctx),
+        Solver::Auto => by_fill(matrix, blocks, k, &options, ctx),
     })?;
     super::fix_signs(&mut found.vectors);
     Ok(found)
@@ -76,7 +88,7 @@ pub fn bottom_by_root(
 /// Direct or iterative, whichever the symbolic factor recommends.
 fn by_fill(
     matrix: &SparseSymmetric,
-    root: Option<&Root>,
+    blocks: Option<&Blocks>,
     k: usize,
     options: &Options,
     ctx: &Ctx,
@@ -88,31 +100,31 @@ fn by_fill(
         .filter(|found| found.work <= MOST_WORK)
         .filter(|found| ctx.reserve(inverse::bytes(found), "", "").is_ok());
     let Some(elimination) = possible else {
-        return iterate(matrix, root, k, options, f64::INFINITY, ctx);
+        return iterate(matrix, blocks, k, options, f64::INFINITY, ctx);
     };
     if elimination.work > CHEAP_WORK {
         let budget = elimination.work / FACTOR_SPEED;
-        let found = iterate(matrix, root, k, options, budget, ctx)?;
+        let found = iterate(matrix, blocks, k, options, budget, ctx)?;
         if found.converged {
             return Ok(found);
         }
     }
-    inverse::bottom(matrix, root, elimination, k, options, ctx)
+    inverse::bottom(matrix, blocks, elimination, k, options, ctx)
 }
 
 /// Products with whichever of the matrix and its root has fewer entries.
 fn iterate(
     matrix: &SparseSymmetric,
-    root: Option<&Root>,
+    blocks: Option<&Blocks>,
     k: usize,
     options: &Options,
     budget: f64,
     ctx: &Ctx,
 ) -> Result<Spectrum> {
-    let operator: &dyn Combining = match root {
-        Some(root) if root.entries() < matrix.entries() => root,
-        _ => matrix,
-    };
+    let root = blocks
+        .filter(|blocks| 2 * blocks.factors.len() < matrix.entries())
+        .and_then(|blocks| Root::of(matrix.len(), blocks));
+    let operator: &dyn Combining = root.as_ref().map_or(matrix, |root| root);
     filter::bottom(operator, matrix.norm_bound(), k, options, budget, ctx)
 }
 

@@ -16,7 +16,7 @@ use super::orthonormal::norms;
 use super::{Options, Solver, Spectrum, SymmetricOperator, top};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::kernel::{Combining, Root, SparseSymmetric};
+use crate::kernel::{Blocks, Combining, Root, SparseSymmetric};
 use crate::linalg::elimination::{Elimination, Pattern};
 use crate::linalg::multifrontal::{Entries, Factor, LANES, Structure};
 use crate::linalg::random::uniform;
@@ -41,7 +41,7 @@ pub(super) fn bytes(elimination: &Elimination) -> u64 {
 
 pub(super) fn bottom(
     matrix: &SparseSymmetric,
-    root: Option<&Root>,
+    blocks: Option<&Blocks>,
     elimination: Elimination,
     k: usize,
     options: &Options,
@@ -52,8 +52,9 @@ pub(super) fn bottom(
     let structure = Structure::new(pattern, elimination, ctx)?;
     let size = matrix.norm_bound();
     let (factor, shift) = factor(matrix, structure, size, ctx)?;
-    let root = root.filter(|_| matrix.len() >= CORRECTED_FROM);
-    let inverse = Inverse { factor: &factor, root, shift };
+    let large = matrix.len() >= CORRECTED_FROM;
+    let root = blocks.filter(|_| large).and_then(|blocks| Root::of(matrix.len(), blocks));
+    let inverse = Inverse { factor: &factor, root: root.as_ref(), shift };
     let options = Options {
         solver: Solver::Krylov,
         tol: if options.tol > 0.0 { options.tol.min(TOLERANCE) } else { TOLERANCE },
@@ -63,7 +64,7 @@ pub(super) fn bottom(
     };
     let mut found = top(&inverse, k, &options, ctx)?;
     let mut products = Array2::zeros(found.vectors.dim());
-    match root {
+    match &root {
         Some(root) => root.apply(found.vectors.view(), products.view_mut(), ctx)?,
         None => matrix.apply(found.vectors.view(), products.view_mut(), ctx)?,
     }
