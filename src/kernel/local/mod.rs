@@ -26,6 +26,8 @@ mod tests;
 mod tridiagonal;
 mod weights;
 
+use std::borrow::Cow;
+
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -125,6 +127,7 @@ impl Variant {
 /// # Errors
 /// Points of different widths, cancellation.
 pub fn blocks(source: Source<'_>, near: &Neighbors, variant: Variant, ctx: &Ctx) -> Result<Blocks> {
+    let near = &*if variant.with_self() { Cow::Borrowed(near) } else { naming_all(near) };
     Reader::with(source, |reader| {
         let rows = near.offsets.len() - 1;
         ctx.stage("local fits", rows);
@@ -165,6 +168,31 @@ pub fn blocks(source: Source<'_>, near: &Neighbors, variant: Variant, ctx: &Ctx)
         })?;
         Ok(blocks)
     })
+}
+
+/// The lists, with rows that are in nobody's list in their own: where blocks do
+/// not hold the row itself, such a row would be in no block and free to lie
+/// anywhere, and the matrix singular. In a million rows there always are some.
+fn naming_all(near: &Neighbors) -> Cow<'_, Neighbors> {
+    let rows = near.offsets.len() - 1;
+    let mut named = vec![false; rows];
+    near.indices.iter().for_each(|&row| named[row as usize] = true);
+    let lonely = |row: usize| !named[row] && near.offsets[row] < near.offsets[row + 1];
+    if !(0..rows).any(lonely) {
+        return Cow::Borrowed(near);
+    }
+    let mut all = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+    for row in 0..rows {
+        if lonely(row) {
+            all.indices.push(row as u32);
+            all.distances.push(0.0);
+        }
+        let range = near.offsets[row]..near.offsets[row + 1];
+        all.indices.extend_from_slice(&near.indices[range.clone()]);
+        all.distances.extend_from_slice(&near.distances[range]);
+        all.offsets.push(all.indices.len());
+    }
+    Cow::Owned(all)
 }
 
 /// Barycentric weights of rows over their neighbours, in the order of `near`'s
