@@ -16,7 +16,7 @@ use crate::error::{Error, Result, WarningKind};
 use crate::kernel::assemble;
 use crate::kernel::local::{Source, Variant, blocks, principal};
 use crate::neighbors::{Hood, Neighbors};
-use crate::spectrum::{Options, bottom};
+use crate::spectrum::{Options, bottom, fix_signs};
 
 /// Space between two pieces, as a part of the mean width of all.
 const GAP: f64 = 0.2;
@@ -200,6 +200,56 @@ fn side_by_side(maps: &mut [Array2<f64>]) {
     for (map, (low, high)) in maps.iter_mut().zip(ends) {
         map.column_mut(0).mapv_inplace(|x| x - low + start);
         start += high - low + gap;
+    }
+}
+
+/// Coordinates of the mapped rows as coordinates of the rows of the data: equal
+/// rows in equal places, rows that were left out NaN; columns of mean zero and
+/// length one.
+pub fn as_data_rows(mut placed: Array2<f64>, ground: &LocalRows) -> Array2<f64> {
+    let mut changed = ground.pieces.count() > 1;
+    for row in 0..ground.len() {
+        let first = ground.near.offsets[row];
+        let any = first < ground.near.offsets[row + 1];
+        // Ties fall by index: the first in the list is the first of all equal rows.
+        if any && ground.near.distances[first] == 0.0 && (ground.near.indices[first] as usize) < row {
+            let same = placed.row(ground.near.indices[first] as usize).to_owned();
+            placed.row_mut(row).assign(&same);
+            changed = true;
+        }
+    }
+    if let Some(places) = &ground.places {
+        let mut all = Array2::from_elem((places.len(), placed.ncols()), f64::NAN);
+        for (mut row, place) in all.outer_iter_mut().zip(places) {
+            if let Some(place) = place {
+                row.assign(&placed.row(*place as usize));
+            }
+        }
+        changed |= places.iter().flatten().count() > ground.len();
+        placed = all;
+    }
+    if changed {
+        normalize(&mut placed);
+    }
+    fix_signs(&mut placed);
+    placed
+}
+
+/// Columns of mean zero and length one, NaN rows aside.
+fn normalize(placed: &mut Array2<f64>) {
+    for mut column in placed.columns_mut() {
+        let known = column.iter().filter(|value| !value.is_nan());
+        let (count, sum) = known.fold((0_usize, 0.0), |(count, sum), value| (count + 1, sum + value));
+        let mean = sum / count.max(1) as f64;
+        let largest = column.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        column.mapv_inplace(|value| value - mean);
+        let known = column.iter().filter(|value| !value.is_nan());
+        let length = known.map(|value| value * value).sum::<f64>().sqrt();
+        if length > largest * 1e-14 {
+            column.mapv_inplace(|value| value / length);
+        } else {
+            column.mapv_inplace(|value| if value.is_nan() { value } else { 0.0 });
+        }
     }
 }
 

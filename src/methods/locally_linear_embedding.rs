@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::choices::{
     Isolated, LocalMethod, MetricName, NeighborsAlgorithm, Outliers, SparseSolver, check_components,
 };
-use super::local_maps::LocalMap;
+use super::local_maps::{LocalMap, as_data_rows};
 use super::local_rows::LocalRows;
 use super::locator::{Locator, check_placeable};
 use super::neighborhood::{Setting, as_indices, hood};
@@ -32,7 +32,6 @@ use crate::kernel::local::{Source, Variant, barycentric};
 use crate::neighbors::{Hood, Neighbors};
 use crate::params::params;
 use crate::pipeline::{Attribute, Data, Model, Recipe};
-use crate::spectrum::fix_signs;
 
 params! {
     /// Locally linear embedding: standard, modified, Hessian, or by tangent spaces.
@@ -206,56 +205,6 @@ impl Recipe for LocallyLinearEmbedding {
         let factor = 8 * k * u64::from(rows.max(2).ilog2());
         let vectors = 8 * (2 * c + 4 * (c + 4)).max(112) * 2;
         n * (points + lists + blocks + matrix + factor + vectors)
-    }
-}
-
-/// Coordinates of the mapped rows as coordinates of the rows of the data: equal
-/// rows in equal places, rows that were left out NaN; columns of mean zero and
-/// length one.
-fn as_data_rows(mut placed: Array2<f64>, ground: &LocalRows) -> Array2<f64> {
-    let mut changed = ground.pieces.count() > 1;
-    for row in 0..ground.len() {
-        let first = ground.near.offsets[row];
-        let any = first < ground.near.offsets[row + 1];
-        // Ties fall by index: the first in the list is the first of all equal rows.
-        if any && ground.near.distances[first] == 0.0 && (ground.near.indices[first] as usize) < row {
-            let same = placed.row(ground.near.indices[first] as usize).to_owned();
-            placed.row_mut(row).assign(&same);
-            changed = true;
-        }
-    }
-    if let Some(places) = &ground.places {
-        let mut all = Array2::from_elem((places.len(), placed.ncols()), f64::NAN);
-        for (mut row, place) in all.outer_iter_mut().zip(places) {
-            if let Some(place) = place {
-                row.assign(&placed.row(*place as usize));
-            }
-        }
-        changed |= places.iter().flatten().count() > ground.len();
-        placed = all;
-    }
-    if changed {
-        normalize(&mut placed);
-    }
-    fix_signs(&mut placed);
-    placed
-}
-
-/// Columns of mean zero and length one, NaN rows aside.
-fn normalize(placed: &mut Array2<f64>) {
-    for mut column in placed.columns_mut() {
-        let known = column.iter().filter(|value| !value.is_nan());
-        let (count, sum) = known.fold((0_usize, 0.0), |(count, sum), value| (count + 1, sum + value));
-        let mean = sum / count.max(1) as f64;
-        let largest = column.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
-        column.mapv_inplace(|value| value - mean);
-        let known = column.iter().filter(|value| !value.is_nan());
-        let length = known.map(|value| value * value).sum::<f64>().sqrt();
-        if length > largest * 1e-14 {
-            column.mapv_inplace(|value| value / length);
-        } else {
-            column.mapv_inplace(|value| if value.is_nan() { value } else { 0.0 });
-        }
     }
 }
 
