@@ -21,6 +21,34 @@ choices! {
 }
 
 choices! {
+    /// How the smallest eigenpairs of a sparse matrix are found.
+    SparseSolver {
+        /// By size, fill and number of components.
+        Auto = "auto",
+        /// All eigenpairs of the dense matrix.
+        Dense = "dense",
+        /// With a factorisation of the matrix (named as scikit-learn names it).
+        Direct = "arpack" | "direct",
+        /// By products with the matrix alone.
+        Iterative = "iterative",
+    }
+}
+
+choices! {
+    /// What a neighbourhood says about coordinates.
+    LocalMethod {
+        /// One weight vector for each row: LLE.
+        Standard = "standard",
+        /// Several: modified LLE.
+        Modified = "modified",
+        /// Second derivatives: Hessian LLE.
+        Hessian = "hessian",
+        /// Tangent coordinates: LTSA.
+        Ltsa = "ltsa",
+    }
+}
+
+choices! {
     /// How neighbours are searched; every choice gives the same neighbours.
     NeighborsAlgorithm {
         /// By probing the data.
@@ -101,6 +129,26 @@ impl EigenSolver {
             EigenSolver::Krylov => Solver::Krylov,
         };
         Ok(Options { solver, tol, max_iter, ..Options::default() })
+    }
+}
+
+impl SparseSolver {
+    /// The solver's options. `tol` is relative to the eigenvalues that are wanted,
+    /// which are small: the residual relative to the matrix is held far below it.
+    /// `max_iter` is scikit-learn's, counted in restarts: never fewer than our own cap.
+    pub fn options(self, tol: f64, max_iter: Option<usize>) -> Result<Options> {
+        const RESIDUAL: f64 = 1e-6;
+        const LEAST_STEPS: usize = 1000;
+        let solver = match self {
+            SparseSolver::Auto => EigenSolver::Auto,
+            SparseSolver::Dense => EigenSolver::Dense,
+            SparseSolver::Direct | SparseSolver::Iterative => EigenSolver::Krylov,
+        };
+        let options = solver.options(tol, max_iter)?;
+        if tol >= 1.0 {
+            return Err(Error::param("tol", format!("must be below 1, got {tol}")));
+        }
+        Ok(Options { tol: RESIDUAL * tol, max_iter: max_iter.map(|steps| steps.max(LEAST_STEPS)), ..options })
     }
 }
 

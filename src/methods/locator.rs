@@ -8,7 +8,7 @@
 use ndarray::{Axis, CowArray, Ix2};
 use serde::{Deserialize, Serialize};
 
-use super::choices::ignores_scale;
+use super::choices::{Isolated, ignores_scale};
 use super::neighborhood::{as_indices, neighbor_lists, scaled_hood, scaled_neighbors};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
@@ -97,6 +97,30 @@ impl Locator {
             ))),
         }
     }
+}
+
+/// Refuse a new row that has no neighbours, or none at a finite distance.
+pub(super) fn check_placeable(row: usize, distances: &[f64], isolated: Isolated) -> Result<()> {
+    if distances.is_empty() {
+        let way_out = match isolated {
+            Isolated::Error => {
+                "raise `radius`, set isolated='nearest' to hang it onto its nearest training row, or leave it out"
+            }
+            Isolated::Nearest => {
+                "the graph given has no edge for it, and no distances are known; give it one"
+            }
+        };
+        return Err(Error::input(format!(
+            "row {row} has no training row in its neighbourhood and cannot be placed; {way_out}"
+        )));
+    }
+    if distances.iter().any(|distance| !distance.is_finite()) {
+        return Err(Error::input(format!(
+            "row {row} cannot be placed: it is too far from the training data for its distances to be \
+             finite numbers"
+        )));
+    }
+    Ok(())
 }
 
 /// `near` with what `nearest` finds for the rows that have no neighbours.

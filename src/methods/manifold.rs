@@ -15,10 +15,10 @@ use ndarray::{Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::choices::Isolated;
-use super::locator::Locator;
+use super::locator::{Locator, check_placeable};
 use super::neighborhood::{Neighborhood, Setting, as_indices};
 use crate::context::Ctx;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::geodesic::{PathMethod, Plan};
 use crate::graph::{Graph, shortcuts, warn_of_shortcuts};
 use crate::input::{Points, Scale};
@@ -266,15 +266,7 @@ impl Manifold {
                 rows.twins.push((row, twin as usize));
                 continue;
             }
-            if range.is_empty() {
-                return Err(self.no_neighbors(row));
-            }
-            if found.distances[range.clone()].iter().any(|distance| !distance.is_finite()) {
-                return Err(Error::input(format!(
-                    "row {row} cannot be placed: it is too far from the training data for its distances to be \
-                     finite numbers"
-                )));
-            }
+            check_placeable(row, &found.distances[range.clone()], self.isolated)?;
             if found.distances[range.start] == 0.0 {
                 rows.twins.push((row, self.data_row(found.indices[range.start])));
                 continue;
@@ -290,20 +282,6 @@ impl Manifold {
         let scale = self.path_scale;
         rows.near.distances.iter_mut().for_each(|length| *length = scale.into(*length));
         Ok(rows)
-    }
-
-    fn no_neighbors(&self, row: usize) -> Error {
-        let way_out = match self.isolated {
-            Isolated::Error => {
-                "raise `radius`, set isolated='nearest' to hang it onto its nearest training row, or leave it out"
-            }
-            Isolated::Nearest => {
-                "the graph given has no edge for it, and no distances are known; give it one"
-            }
-        };
-        Error::input(format!(
-            "row {row} has no training row in its neighbourhood and cannot be placed; {way_out}"
-        ))
     }
 
     /// The graph in the data's units, with an empty row for each row left out.

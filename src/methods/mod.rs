@@ -7,6 +7,8 @@
 pub mod choices;
 mod geodesic_params;
 mod landmark_geodesics;
+mod local_maps;
+mod local_rows;
 pub mod locator;
 pub mod manifold;
 pub mod neighborhood;
@@ -61,6 +63,7 @@ methods!(
     isomap::Isomap,
     kernel_isomap::KernelIsomap,
     landmark_isomap::LandmarkIsomap,
+    locally_linear_embedding::LocallyLinearEmbedding,
 );
 
 fn read<M: SavedModel + DeserializeOwned + 'static>(state: &[u8]) -> Result<Box<dyn SavedModel>> {

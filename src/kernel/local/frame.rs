@@ -12,6 +12,8 @@ use super::gather::{Layout, Vicinity};
 
 /// Eigenvalues below this part of the largest are rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Below this squares have lost their digits.
+const LEAST: f64 = 1e-280;
 
 /// Room for one neighbourhood's directions after the other.
 #[derive(Debug, Default)]
@@ -73,7 +75,8 @@ impl Frame {
             vicinity.k
         };
         self.eigen.decompose(&mut self.matrix, size, want_vectors);
-        let floor = self.eigen.values.first().map_or(0.0, |largest| (largest * ROUNDING).max(0.0));
+        let largest = self.eigen.values.first().copied().unwrap_or(0.0);
+        let floor = (largest * ROUNDING).max(LEAST);
         self.values.clear();
         self.values.extend(self.eigen.values.iter().take_while(|&&value| value > floor));
     }

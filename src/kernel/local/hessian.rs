@@ -75,7 +75,7 @@ fn make_orthonormal(own: &mut [f64], before: &[f64]) -> bool {
         }
     }
     let left = product(own, own).sqrt();
-    if !(left > DEPENDENT * start) {
+    if left.is_nan() || left <= DEPENDENT * start {
         return false;
     }
     own.iter_mut().for_each(|entry| *entry /= left);

@@ -236,7 +236,7 @@ fn modified_twin(points: &Array2<f64>, near: &Neighbors, d: usize) -> Vec<Array2
     let mut rho: Vec<f64> =
         all.iter().map(|(_, l)| l[d..nev].iter().sum::<f64>() / l[..d].iter().sum::<f64>()).collect();
     rho.sort_by(f64::total_cmp);
-    let eta = if n % 2 == 0 { 0.5 * (rho[n / 2 - 1] + rho[n / 2]) } else { rho[n / 2] };
+    let eta = if n.is_multiple_of(2) { 0.5 * (rho[n / 2 - 1] + rho[n / 2]) } else { rho[n / 2] };
     all.iter()
         .map(|(v, l)| {
             let total: f64 = l[..nev].iter().sum();
@@ -342,5 +342,25 @@ fn degenerate_neighbourhoods_give_finite_blocks() {
                 assert!(dense.dot(&ones).iter().all(|entry| entry.abs() < 1e-9), "{variant:?} {i}");
             }
         }
+    }
+}
+
+#[test]
+fn what_is_too_far_is_told_by_nan_and_what_is_not_euclidean_is_weighed() {
+    let ctx = Ctx::new(1, 0);
+    let rows = cloud(5, 2);
+    let far = Array2::from_elem((1, 2), 1e200);
+    let near = Neighbors { offsets: vec![0, 3], indices: vec![0, 1, 2], distances: vec![1e200; 3] };
+    let source =
+        Source::Points { centers: PointsRef::Dense(far.view()), rows: PointsRef::Dense(rows.view()) };
+    let weights = ctx.install(|| barycentric(source, &near, 1e-3, false, &ctx)).unwrap();
+    assert!(weights.iter().all(|weight| weight.is_nan()));
+    // Two neighbours near the row and far from one another: no triangle.
+    let matrix = ndarray::array![[0.0, 9.0, 1.0], [9.0, 0.0, 1.0], [1.0, 1.0, 0.0]];
+    let near = Neighbors { offsets: vec![0, 2], indices: vec![0, 1], distances: vec![1.0, 1.0] };
+    for (reg, nonnegative) in [(0.0, false), (1e-3, true)] {
+        let source = Source::Distances { matrix: matrix.view(), rows: None };
+        let weights = ctx.install(|| barycentric(source, &near, reg, nonnegative, &ctx)).unwrap();
+        assert!(weights.iter().all(|weight| (weight - 0.5).abs() < 1e-9), "{weights:?}");
     }
 }

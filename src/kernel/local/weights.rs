@@ -33,15 +33,18 @@ impl Solver {
         let k = vicinity.k;
         vicinity.products(&mut self.gram);
         let trace: f64 = self.gram.iter().step_by(k + 1).sum();
-        if !(trace > 0.0) {
+        if trace <= 0.0 || !trace.is_finite() {
+            // All in one place; or too far away for squares, which the NaN tells.
+            let share = if trace <= 0.0 { 1.0 / k as f64 } else { f64::NAN };
             self.weights.clear();
-            self.weights.resize(k, 1.0 / k as f64);
+            self.weights.resize(k, share);
             return;
         }
         let mut added = reg * trace;
         self.regularize(k, added);
         while !self.solve_all(k) {
-            // Singular to working precision: the least that makes it definite.
+            // Singular, or indefinite where distances are not Euclidean: the least that
+            // makes it definite, which the trace surely does.
             let more = (10.0 * added).max(LEAST_REG * trace);
             self.regularize(k, more - added);
             added = more;

@@ -1,0 +1,265 @@
+//! The second half of every local method: each piece of the neighbourhood graph
+//! to coordinates of its own, and the pieces side by side.
+//!
+//! Place: after [`super::local_rows`]. The coordinates of a piece are the bottom
+//! eigenvectors of its alignment matrix after the constant. A piece too small for
+//! the method's blocks is one neighbourhood: its coordinates are those along its
+//! leading directions. Cost: the blocks, their sum and an eigenproblem per piece.
+
+use ndarray::{Array2, Axis};
+
+use super::local_rows::LocalRows;
+use super::locator::Locator;
+use super::neighborhood::as_indices;
+use crate::context::Ctx;
+use crate::error::{Error, Result, WarningKind};
+use crate::kernel::assemble;
+use crate::kernel::local::{Source, Variant, blocks, principal};
+use crate::neighbors::{Hood, Neighbors};
+use crate::spectrum::{Options, bottom, fix_signs};
+
+/// Space between two pieces, as a part of the mean width of all.
+const GAP: f64 = 0.2;
+
+/// Coordinates of all mapped rows.
+pub struct LocalMap {
+    /// One row per mapped row; columns that no piece has are zero.
+    pub placed: Array2<f64>,
+    /// Smallest eigenvalues, ascending, added up over the pieces.
+    pub eigenvalues: Vec<f64>,
+    /// Most iterations of the eigensolver in a piece.
+    pub iterations: usize,
+}
+
+/// One piece on its own.
+struct Piece {
+    placed: Array2<f64>,
+    eigenvalues: Vec<f64>,
+    iterations: usize,
+}
+
+impl LocalMap {
+    /// Map every piece.
+    pub fn new(
+        ground: &LocalRows,
+        variant: Variant,
+        components: usize,
+        options: &Options,
+        ctx: &Ctx,
+    ) -> Result<LocalMap> {
+        let members = in_pieces(ground);
+        let mut inner = vec![0u32; ground.len()];
+        for rows in &members {
+            rows.iter().enumerate().for_each(|(place, &row)| inner[row as usize] = place as u32);
+        }
+        let (mut eigenvalues, mut iterations) = (vec![0.0; components], 0);
+        let mut maps = Vec::with_capacity(members.len());
+        for rows in &members {
+            ctx.check()?;
+            let piece = Piece::new(ground, rows, &inner, variant, (components, options), ctx)?;
+            eigenvalues.iter_mut().zip(&piece.eigenvalues).for_each(|(sum, value)| *sum += value);
+            iterations = iterations.max(piece.iterations);
+            maps.push(piece.placed);
+        }
+        if maps.len() > 1 {
+            side_by_side(&mut maps);
+        }
+        let mut placed = Array2::zeros((ground.len(), components));
+        for (rows, map) in members.iter().zip(&maps) {
+            for (&row, coordinates) in rows.iter().zip(map.outer_iter()) {
+                placed.row_mut(row as usize).assign(&coordinates);
+            }
+        }
+        Ok(LocalMap { placed, eigenvalues, iterations })
+    }
+}
+
+/// Rows of each piece, near rows near one another where their order is known.
+fn in_pieces(ground: &LocalRows) -> Vec<Vec<u32>> {
+    let mut members: Vec<Vec<u32>> =
+        ground.pieces.sizes.iter().map(|&size| Vec::with_capacity(size)).collect();
+    let mut put = |row: u32| members[ground.pieces.labels[row as usize]].push(row);
+    match &ground.order {
+        Some(order) => order.iter().for_each(|&row| put(row)),
+        None => (0..ground.len() as u32).for_each(&mut put),
+    }
+    members
+}
+
+impl Piece {
+    fn new(
+        ground: &LocalRows,
+        rows: &[u32],
+        inner: &[u32],
+        variant: Variant,
+        (components, options): (usize, &Options),
+        ctx: &Ctx,
+    ) -> Result<Piece> {
+        let count = rows.len();
+        let least = variant.least_neighbors();
+        let with = |near: &Neighbors, work: &mut dyn FnMut(Source<'_>, &Neighbors) -> Result<()>| match (
+            &ground.locator,
+            &ground.matrix,
+        ) {
+            (Locator::Points(index), _) => {
+                let part = index.points().view().select(&as_indices(rows));
+                work(Source::Points { centers: part.view(), rows: part.view() }, near)
+            }
+            (_, Some(matrix)) => work(Source::Distances { matrix: matrix.view(), rows: Some(rows) }, near),
+            _ => Err(Error::Unsupported("a local method needs points or distances".into())),
+        };
+        let mut placed = Array2::zeros((count, components));
+        if count <= least {
+            let whole = Neighbors {
+                offsets: vec![0, count],
+                indices: (0..count as u32).collect(),
+                distances: rows.iter().map(|&row| distance(ground, rows[0], row)).collect(),
+            };
+            with(&whole, &mut |source, near| {
+                placed = principal(source, near, components)?;
+                Ok(())
+            })?;
+            return Ok(Piece { placed, eigenvalues: vec![0.0; components], iterations: 0 });
+        }
+        let near = within(ground, rows, inner, least)?;
+        let mut matrix = None;
+        with(&near, &mut |source, near| {
+            let blocks = blocks(source, near, variant, ctx)?;
+            ctx.stage("alignment", 0);
+            matrix = Some(assemble(count, &blocks, ctx)?);
+            Ok(())
+        })?;
+        // proof: `with` runs the work or returns its error.
+        let matrix = matrix.expect("assembled");
+        let found = components.min(count - 1);
+        let constant = Array2::from_elem((count, 1), 1.0 / (count as f64).sqrt());
+        let spectrum = bottom(&matrix, &constant, found, options, ctx)?;
+        if !spectrum.converged {
+            tell_of_residual(&spectrum.residuals, spectrum.iterations, ctx);
+        }
+        for (column, vector) in spectrum.vectors.axis_iter(Axis(1)).enumerate() {
+            placed.column_mut(column).assign(&vector);
+        }
+        // What lies below zero is rounding: the matrix is a sum of squares.
+        let eigenvalues = spectrum.values.iter().map(|value| value.max(0.0)).collect();
+        Ok(Piece { placed, eigenvalues, iterations: spectrum.iterations })
+    }
+}
+
+/// Distance between mapped rows; points have no need of it.
+fn distance(ground: &LocalRows, from: u32, to: u32) -> f64 {
+    ground.matrix.as_ref().map_or(0.0, |matrix| matrix[[from as usize, to as usize]])
+}
+
+/// The neighbour lists of one piece, numbered inside it.
+fn within(ground: &LocalRows, rows: &[u32], inner: &[u32], least: usize) -> Result<Neighbors> {
+    let near = &ground.near;
+    let mut part = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+    for &row in rows {
+        let range = near.offsets[row as usize]..near.offsets[row as usize + 1];
+        if range.len() < least {
+            let name = ground.rows.as_ref().map_or(row, |rows| rows[row as usize]);
+            let parameter = if matches!(ground.hood, Hood::Within(_)) { "radius" } else { "n_neighbors" };
+            return Err(Error::param(
+                parameter,
+                format!(
+                    "row {name} has {} neighbour(s), the method needs at least {least}; raise it, or ask for \
+                     fewer components",
+                    range.len()
+                ),
+            ));
+        }
+        part.indices.extend(near.indices[range.clone()].iter().map(|&other| inner[other as usize]));
+        part.distances.extend_from_slice(&near.distances[range]);
+        part.offsets.push(part.indices.len());
+    }
+    Ok(part)
+}
+
+/// Pieces in a row along the first coordinate: each with a mean square radius of
+/// its number of rows, boxes apart.
+fn side_by_side(maps: &mut [Array2<f64>]) {
+    for map in maps.iter_mut() {
+        let rows = map.nrows() as f64;
+        let spread = map.iter().map(|entry| entry * entry).sum::<f64>().sqrt();
+        if spread > 0.0 {
+            // √(Σ|y|²/rows) becomes √rows.
+            map.mapv_inplace(|entry| entry * (rows / spread));
+        }
+    }
+    let ends: Vec<(f64, f64)> = maps
+        .iter()
+        .map(|map| {
+            let first = map.column(0);
+            first.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
+        })
+        .collect();
+    let total: f64 = ends.iter().map(|(low, high)| high - low).sum();
+    let gap = if total > 0.0 { GAP * total / maps.len() as f64 } else { 1.0 };
+    let mut start = 0.0;
+    for (map, (low, high)) in maps.iter_mut().zip(ends) {
+        map.column_mut(0).mapv_inplace(|x| x - low + start);
+        start += high - low + gap;
+    }
+}
+
+/// Coordinates of the mapped rows as coordinates of the rows of the data: equal
+/// rows in equal places, rows that were left out NaN; columns of mean zero and
+/// length one.
+pub fn as_data_rows(mut placed: Array2<f64>, ground: &LocalRows) -> Array2<f64> {
+    let mut changed = ground.pieces.count() > 1;
+    for row in 0..ground.len() {
+        let first = ground.near.offsets[row];
+        let any = first < ground.near.offsets[row + 1];
+        // Ties fall by index: the first in the list is the first of all equal rows.
+        if any && ground.near.distances[first] == 0.0 && (ground.near.indices[first] as usize) < row {
+            let same = placed.row(ground.near.indices[first] as usize).to_owned();
+            placed.row_mut(row).assign(&same);
+            changed = true;
+        }
+    }
+    if let Some(places) = &ground.places {
+        let mut all = Array2::from_elem((places.len(), placed.ncols()), f64::NAN);
+        for (mut row, place) in all.outer_iter_mut().zip(places) {
+            if let Some(place) = place {
+                row.assign(&placed.row(*place as usize));
+            }
+        }
+        changed |= places.iter().flatten().count() > ground.len();
+        placed = all;
+    }
+    if changed {
+        normalize(&mut placed);
+    }
+    fix_signs(&mut placed);
+    placed
+}
+
+/// Columns of mean zero and length one, NaN rows aside.
+fn normalize(placed: &mut Array2<f64>) {
+    for mut column in placed.columns_mut() {
+        let known = column.iter().filter(|value| !value.is_nan());
+        let (count, sum) = known.fold((0_usize, 0.0), |(count, sum), value| (count + 1, sum + value));
+        let mean = sum / count.max(1) as f64;
+        let largest = column.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        column.mapv_inplace(|value| value - mean);
+        let known = column.iter().filter(|value| !value.is_nan());
+        let length = known.map(|value| value * value).sum::<f64>().sqrt();
+        if length > largest * 1e-14 {
+            column.mapv_inplace(|value| value / length);
+        } else {
+            column.mapv_inplace(|value| if value.is_nan() { value } else { 0.0 });
+        }
+    }
+}
+
+fn tell_of_residual(residuals: &[f64], iterations: usize, ctx: &Ctx) {
+    let worst = residuals.iter().fold(0.0_f64, |most, &residual| most.max(residual));
+    ctx.warn(
+        WarningKind::Convergence,
+        format!(
+            "the eigensolver stopped after {iterations} iterations with residual {worst:.1e}; raise max_iter or \
+             tol, or use eigen_solver='dense'"
+        ),
+    );
+}

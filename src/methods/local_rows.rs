@@ -1,0 +1,292 @@
+//! The first half of every local method: from data to neighbour lists in pieces.
+//!
+//! Place: before the blocks of `kernel::local`. Local methods need the geometry
+//! inside a neighbourhood, so that a graph alone will not do. Where a row has
+//! nothing but copies of itself around it there is no geometry: then the map is
+//! made of the distinct rows and copies are put where the first is.
+//! Cost: a neighbour search, and another with a sort of the rows if there are
+//! such copies.
+
+use ndarray::{Array2, ArrayView2, Axis};
+
+use super::choices::{ignores_scale, unfit};
+use super::locator::Locator;
+use super::neighborhood::{Setting, as_indices, scaled_hood};
+use crate::context::Ctx;
+use crate::error::{Error, Result, WarningKind};
+use crate::extend::coincident::Places;
+use crate::graph::{Components, Graph, Policy, components, connect};
+use crate::input::PointsRef;
+use crate::input::check;
+use crate::input::scale::{Scale, scale_of_matrix, scale_of_points};
+use crate::neighbors::{Hood, Index, Metric, Neighbors, from_distances};
+use crate::pipeline::Data;
+
+/// The rows that are mapped, and who is near whom among them.
+pub struct LocalRows {
+    /// Neighbours of the mapped rows among themselves, at working scale.
+    pub near: Neighbors,
+    /// Both directions of `near`.
+    pub graph: Graph,
+    /// Piece of each mapped row, and how many rows each has.
+    pub pieces: Components,
+    /// Piece of each row of the data.
+    pub labels: Vec<usize>,
+    /// The row of the data that a mapped row is; `None` when all are mapped.
+    pub rows: Option<Vec<u32>>,
+    /// The mapped row that a row of the data lies with; `None` as in `rows`. A row
+    /// that was left out has none.
+    pub places: Option<Vec<Option<u32>>>,
+    /// Finds the neighbours of new rows among the mapped ones.
+    pub locator: Locator,
+    /// Distances between the mapped rows, where the data was distances.
+    pub matrix: Option<Array2<f64>>,
+    /// Which rows are neighbours, in the data's units.
+    pub hood: Hood,
+    /// What the data was multiplied by.
+    pub input_scale: Scale,
+    /// What lengths are multiplied by, against the data's own.
+    pub length_scale: Scale,
+    /// An order of the mapped rows in which near rows are near, if one is known.
+    pub order: Option<Vec<u32>>,
+}
+
+/// Data in the form that is searched.
+enum Held<'a> {
+    Points(PointsRef<'a>, Metric),
+    Matrix(ArrayView2<'a, f64>),
+}
+
+/// Data that was searched: its index, or its matrix.
+enum Searched {
+    Index(Box<Index>),
+    Matrix(Array2<f64>),
+}
+
+impl LocalRows {
+    /// Search, reduce to distinct rows where needed, and split into pieces.
+    pub fn new(setting: &Setting, data: Data<'_>, ctx: &Ctx) -> Result<LocalRows> {
+        setting.check(data)?;
+        match (data, setting.metric) {
+            (Data::Points(points), Some(metric)) => {
+                let input_scale = scale_of_points(points);
+                let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
+                let scaled = input_scale.points(points);
+                let held = Held::Points(scaled.view(), metric);
+                LocalRows::of(setting, &held, (input_scale, length_scale), ctx)
+            }
+            (Data::Distances(matrix), None) => {
+                let matrix = check::distances(matrix, ctx)?;
+                let scale = scale_of_matrix(matrix.view());
+                let matrix = scale.matrix(matrix.view());
+                LocalRows::of(setting, &Held::Matrix(matrix.view()), (scale, scale), ctx)
+            }
+            (Data::Graph(_), None) => Err(Error::param(
+                "metric",
+                "a sparse graph has no distances between the neighbours of a row, which this method needs; \
+                 give points, or with metric='precomputed' the dense matrix of all distances",
+            )),
+            (data, metric) => Err(unfit(data, metric.is_none(), "a dense distance matrix")),
+        }
+    }
+
+    fn of(setting: &Setting, held: &Held<'_>, scales: (Scale, Scale), ctx: &Ctx) -> Result<LocalRows> {
+        let all = held.rows();
+        let mut hood = setting.hood;
+        let (mut near, mut searched) = held.search(setting, hood, scales.1, None, ctx)?;
+        let mut rows: Option<Vec<u32>> = None;
+        let mut places: Option<Vec<Option<u32>>> = None;
+        if crowded(&near)
+            && let Some((firsts, place_of)) = held.distinct(ctx)?
+        {
+            tell_of_copies(all, firsts.len(), ctx);
+            hood = match hood {
+                Hood::Nearest(k) => Hood::Nearest(k.min(firsts.len().saturating_sub(1)).max(1)),
+                within => within,
+            };
+            (near, searched) = held.search(setting, hood, scales.1, Some(&firsts), ctx)?;
+            rows = Some(firsts);
+            places = Some(place_of.into_iter().map(Some).collect());
+        }
+        let mut graph = Graph::from_neighbors(&near);
+        let mut pieces = components(&graph);
+        let of_place = pieces.labels.clone();
+        let labels: Vec<usize> = match &places {
+            None => of_place,
+            Some(places) => places.iter().flatten().map(|&place| of_place[place as usize]).collect(),
+        };
+        if pieces.count() > 1 && setting.policy != Policy::Bridge {
+            let connected = connect(graph, None, setting.policy, ctx)?;
+            let kept = connected.kept.unwrap_or_default();
+            let inner = renumbering(&kept, near.offsets.len() - 1);
+            near = restricted(&near, &kept, &inner);
+            let of_data: Vec<u32> = match &rows {
+                None => kept,
+                Some(rows) => kept.iter().map(|&row| rows[row as usize]).collect(),
+            };
+            places = Some(match places {
+                None => inner,
+                Some(places) => places.iter().map(|place| inner[(*place)? as usize]).collect(),
+            });
+            searched = held.index(setting, Some(&of_data), ctx)?;
+            rows = Some(of_data);
+            graph = connected.graph;
+            pieces = components(&graph);
+        } else if pieces.count() > 1 {
+            tell_of_pieces(&pieces, ctx);
+        }
+        let (locator, matrix, order) = match searched {
+            Searched::Index(index) => {
+                let order = index.order();
+                (Locator::Points(index), None, Some(order))
+            }
+            Searched::Matrix(matrix) => {
+                (Locator::Distances { rows: all, columns: rows.clone() }, Some(matrix), None)
+            }
+        };
+        let (input_scale, length_scale) = scales;
+        Ok(LocalRows {
+            near,
+            graph,
+            pieces,
+            labels,
+            rows,
+            places,
+            locator,
+            matrix,
+            hood,
+            input_scale,
+            length_scale,
+            order,
+        })
+    }
+
+    /// Number of mapped rows.
+    pub fn len(&self) -> usize {
+        self.pieces.labels.len()
+    }
+}
+
+impl Held<'_> {
+    fn rows(&self) -> usize {
+        match self {
+            Held::Points(points, _) => points.rows(),
+            Held::Matrix(matrix) => matrix.nrows(),
+        }
+    }
+
+    /// Some of the rows (or all), ready to be searched.
+    fn index(&self, setting: &Setting, rows: Option<&[u32]>, ctx: &Ctx) -> Result<Searched> {
+        Ok(match (self, rows) {
+            (Held::Points(points, metric), None) => {
+                Searched::Index(Box::new(Index::build(*points, *metric, setting.algorithm, ctx)?))
+            }
+            (Held::Points(points, metric), Some(rows)) => {
+                let part = points.select(&as_indices(rows));
+                Searched::Index(Box::new(Index::build(part.view(), *metric, setting.algorithm, ctx)?))
+            }
+            (Held::Matrix(matrix), rows) => {
+                let side = rows.map_or(matrix.nrows(), <[u32]>::len) as u64;
+                ctx.reserve(8 * side * side, "a copy of the distances for new rows", "fit on fewer rows")?;
+                Searched::Matrix(match rows {
+                    None => matrix.to_owned(),
+                    Some(rows) => {
+                        let rows = as_indices(rows);
+                        matrix.select(Axis(0), &rows).select(Axis(1), &rows)
+                    }
+                })
+            }
+        })
+    }
+
+    fn search(
+        &self,
+        setting: &Setting,
+        hood: Hood,
+        scale: Scale,
+        rows: Option<&[u32]>,
+        ctx: &Ctx,
+    ) -> Result<(Neighbors, Searched)> {
+        let searched = self.index(setting, rows, ctx)?;
+        if rows.is_some_and(|rows| rows.len() == 1) {
+            let alone = Neighbors { offsets: vec![0, 0], indices: vec![], distances: vec![] };
+            return Ok((alone, searched));
+        }
+        let near = match &searched {
+            Searched::Index(index) => index.neighbors_of_all(scaled_hood(hood, scale), ctx)?,
+            Searched::Matrix(matrix) => from_distances(matrix.view(), scaled_hood(hood, scale), ctx)?,
+        };
+        Ok((near, searched))
+    }
+
+    /// The first row at each place and the place of each row; `None` when all
+    /// rows are distinct.
+    fn distinct(&self, ctx: &Ctx) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
+        let (firsts, place_of) = match self {
+            Held::Points(points, _) => {
+                let places = Places::of(*points, ctx)?;
+                (places.firsts.iter().map(|&row| row as u32).collect(), places.place_of)
+            }
+            Held::Matrix(matrix) => {
+                let mut firsts: Vec<u32> = Vec::new();
+                let mut place_of = Vec::with_capacity(matrix.nrows());
+                for (row, distances) in matrix.outer_iter().enumerate() {
+                    let place = firsts.iter().position(|&first| distances[first as usize] == 0.0);
+                    place_of.push(place.unwrap_or(firsts.len()) as u32);
+                    if place.is_none() {
+                        firsts.push(row as u32);
+                    }
+                }
+                (firsts, place_of)
+            }
+        };
+        Ok((firsts.len() < self.rows()).then_some((firsts, place_of)))
+    }
+}
+
+/// Whether some row has neighbours and all of them lie where it lies.
+fn crowded(near: &Neighbors) -> bool {
+    near.offsets.windows(2).any(|bounds| bounds[0] < bounds[1] && near.distances[bounds[1] - 1] == 0.0)
+}
+
+/// Old row → new row.
+fn renumbering(kept: &[u32], rows: usize) -> Vec<Option<u32>> {
+    let mut place = vec![None; rows];
+    kept.iter().enumerate().for_each(|(new, &row)| place[row as usize] = Some(new as u32));
+    place
+}
+
+/// The lists of the rows `kept`, which have no neighbours outside.
+fn restricted(near: &Neighbors, kept: &[u32], inner: &[Option<u32>]) -> Neighbors {
+    let mut part = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+    for &row in kept {
+        let range = near.offsets[row as usize]..near.offsets[row as usize + 1];
+        part.indices.extend(near.indices[range.clone()].iter().filter_map(|&other| inner[other as usize]));
+        part.distances.extend_from_slice(&near.distances[range]);
+        part.offsets.push(part.indices.len());
+    }
+    part
+}
+
+fn tell_of_copies(rows: usize, distinct: usize, ctx: &Ctx) {
+    ctx.warn(
+        WarningKind::InputAdjusted,
+        format!(
+            "some rows have no neighbours but copies of themselves; the map is made of the {distinct} distinct \
+             rows of {rows}, and equal rows are put in the same place"
+        ),
+    );
+}
+
+fn tell_of_pieces(pieces: &Components, ctx: &Ctx) {
+    ctx.warn(
+        WarningKind::Disconnected,
+        format!(
+            "the neighbourhood graph has {} connected components (the largest of {} rows); they are embedded one \
+             by one and laid side by side: where they lie relative to one another has no meaning; raise \
+             `n_neighbors` or `radius` if they belong together",
+            pieces.count(),
+            pieces.sizes.iter().max().unwrap_or(&0)
+        ),
+    );
+}

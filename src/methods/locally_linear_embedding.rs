@@ -1,0 +1,321 @@
+//! Locally linear embedding in its four forms: coordinates in which every
+//! neighbourhood keeps its own geometry.
+//!
+//! LLE (Roweis and Saul 2000), modified LLE (Zhang and Wang 2007), Hessian LLE
+//! (Donoho and Grimes 2003), LTSA (Zhang and Zha 2004). Symbols: k neighbours,
+//! d coordinates, M = Σ Sᵢ Bᵢ Sᵢᵀ.
+//!
+//! 1. neighbours, pieces                                   n·k·log n
+//! 2. a block Bᵢ for every row (`kernel::local`)            n·k³
+//! 3. their sum M (`kernel::alignment`)                    n·k²
+//! 4. the d eigenvectors of M above the constant, unit columns
+//!
+//! A new row is its barycentric combination of its nearest training rows, and so
+//! are its coordinates. Coordinates have no unit: columns have length one, as in
+//! scikit-learn.
+
+use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+use super::choices::{
+    Isolated, LocalMethod, MetricName, NeighborsAlgorithm, Outliers, SparseSolver, check_components,
+};
+use super::local_maps::{LocalMap, as_data_rows};
+use super::local_rows::LocalRows;
+use super::locator::{Locator, check_placeable};
+use super::neighborhood::{Setting, as_indices, hood};
+use crate::context::Ctx;
+use crate::error::{Error, Result, WarningKind};
+use crate::graph::{Graph, Policy};
+use crate::input::{PointsRef, Scale};
+use crate::kernel::local::{Source, Variant, barycentric};
+use crate::neighbors::{Hood, Neighbors};
+use crate::params::params;
+use crate::pipeline::{Attribute, Data, Model, Recipe};
+
+params! {
+    /// Locally linear embedding: standard, modified, Hessian, or by tangent spaces.
+    LocallyLinearEmbedding as "LocallyLinearEmbedding" {
+        /// Neighbours of each row; `None` when `radius` is given.
+        n_neighbors: Option<usize> = Some(5),
+        /// Number of coordinates.
+        n_components: usize = 2,
+        /// Regularisation of the weights, relative to the trace of the local covariance.
+        reg: f64 = 1e-3,
+        /// How the eigenproblem is solved.
+        eigen_solver: SparseSolver = SparseSolver::Auto,
+        /// Tolerance of the eigensolver; 0 is the tightest sensible.
+        tol: f64 = 1e-6,
+        /// A hint: the solver's own cap on iterations holds when it is larger.
+        max_iter: Option<usize> = Some(100),
+        /// What a neighbourhood says about coordinates.
+        method: LocalMethod = LocalMethod::Standard,
+        /// Column sums of Hessian estimators below this are not divided by.
+        hessian_tol: f64 = 1e-4,
+        /// Reflections of modified LLE shorter than this are left out.
+        modified_tol: f64 = 1e-12,
+        /// How neighbours are searched; every choice is exact.
+        neighbors_algorithm: NeighborsAlgorithm = NeighborsAlgorithm::Auto,
+        /// Rows within this distance are neighbours; `None` when `n_neighbors` is given.
+        radius: Option<f64> = None,
+        /// Distance between points, or `Precomputed`.
+        metric: MetricName = MetricName::Minkowski,
+        /// Power of the Minkowski metric.
+        p: f64 = 2.0,
+        /// Whether weights may not be negative (standard LLE, and new rows).
+        nonnegative: bool = false,
+        /// What to do when the graph is in pieces; `Bridge` embeds them one by one.
+        disconnected: Policy = Policy::Bridge,
+        /// What happens to new rows without neighbours.
+        isolated: Isolated = Isolated::Error,
+    }
+}
+
+/// A fitted [`LocallyLinearEmbedding`].
+#[derive(Debug, Serialize, Deserialize)]
+pub struct FittedLocallyLinearEmbedding {
+    embedding: Array2<f64>,
+    eigenvalues: Vec<f64>,
+    iterations: usize,
+    /// Piece of each row of the data.
+    labels: Vec<usize>,
+    /// Of the rows of the data, in their units.
+    graph: Graph,
+    /// The row of the data that a mapped row is; `None` when all are mapped.
+    rows: Option<Vec<u32>>,
+    locator: Locator,
+    /// Distances between the mapped rows, where the data was distances.
+    matrix: Option<Array2<f64>>,
+    hood: Hood,
+    input_scale: Scale,
+    reg: f64,
+    nonnegative: bool,
+    isolated: Isolated,
+}
+
+const WAY_OUT: &str = "use fewer neighbours, or fit on a subset of the rows and place the others with `transform`";
+
+impl LocallyLinearEmbedding {
+    fn variant(&self) -> Variant {
+        let components = self.n_components;
+        match self.method {
+            LocalMethod::Standard => Variant::Standard { reg: self.reg, nonnegative: self.nonnegative },
+            LocalMethod::Modified => Variant::Modified { components, reg: self.reg, tol: self.modified_tol },
+            LocalMethod::Hessian => Variant::Hessian { components, tol: self.hessian_tol },
+            LocalMethod::Ltsa => Variant::Tangent { components },
+        }
+    }
+
+    fn setting(&self) -> Result<Setting> {
+        Ok(Setting {
+            hood: hood(self.n_neighbors, self.radius)?,
+            metric: self.metric.metric(self.p)?,
+            algorithm: self.neighbors_algorithm.algorithm(),
+            policy: self.disconnected,
+            outliers: Outliers::Keep,
+        })
+    }
+
+    fn check(&self, rows: usize) -> Result<()> {
+        check_components(self.n_components, rows.saturating_sub(1), "n_samples - 1")?;
+        for (name, value) in
+            [("reg", self.reg), ("hessian_tol", self.hessian_tol), ("modified_tol", self.modified_tol)]
+        {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(Error::param(name, format!("must be a finite number >= 0, got {value}")));
+            }
+        }
+        if self.nonnegative && self.method != LocalMethod::Standard {
+            return Err(Error::param(
+                "nonnegative",
+                format!("only method='standard' has weights of one sign, got method='{}'", self.method.name()),
+            ));
+        }
+        let least = self.variant().least_neighbors();
+        match self.n_neighbors {
+            Some(k) if k < least => Err(Error::param(
+                "n_neighbors",
+                format!(
+                    "method='{}' with n_components = {} needs at least {least} neighbours, got {k}",
+                    self.method.name(),
+                    self.n_components
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Recipe for LocallyLinearEmbedding {
+    type Model = FittedLocallyLinearEmbedding;
+
+    fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedLocallyLinearEmbedding> {
+        let setting = self.setting()?;
+        let options = self.eigen_solver.options(self.tol, self.max_iter)?;
+        setting.check(data)?;
+        self.check(data.rows())?;
+        ctx.reserve(self.memory(data.rows(), 0), "LocallyLinearEmbedding", WAY_OUT)?;
+
+        let ground = LocalRows::new(&setting, data, ctx)?;
+        let map = LocalMap::new(&ground, self.variant(), self.n_components, &options, ctx)?;
+        let embedding = as_data_rows(map.placed, &ground);
+        tell_of_rank(&embedding, ctx);
+        let scale = ground.length_scale;
+        let graph = ground.graph.reweighted(|_, _, length| scale.back(length).min(f64::MAX))?;
+        Ok(FittedLocallyLinearEmbedding {
+            eigenvalues: map.eigenvalues,
+            iterations: map.iterations.max(1),
+            graph: match &ground.rows {
+                None => graph,
+                Some(rows) => graph.spread_over(rows, embedding.nrows())?,
+            },
+            embedding,
+            hood: match ground.hood {
+                Hood::Nearest(k) => Hood::Nearest(k.min(ground.len())),
+                within => within,
+            },
+            labels: ground.labels,
+            rows: ground.rows,
+            locator: ground.locator,
+            matrix: ground.matrix,
+            input_scale: ground.input_scale,
+            reg: self.reg,
+            nonnegative: self.nonnegative,
+            isolated: self.isolated,
+        })
+    }
+
+    fn memory(&self, rows: usize, features: usize) -> u64 {
+        let (n, d) = (rows as u64, features as u64);
+        let k = self.n_neighbors.unwrap_or(16).min(rows) as u64;
+        let c = (self.n_components as u64).min(1_000);
+        let width = match self.method {
+            LocalMethod::Standard => 1,
+            LocalMethod::Modified => k,
+            LocalMethod::Hessian => c * (c + 1) / 2,
+            LocalMethod::Ltsa => c + 1,
+        };
+        // The index and a copy of the points in their own order; lists and graph;
+        // blocks; the sum, with about 5k entries in a row for two or three
+        // dimensions; its factor, whose rows grow with log n; vectors.
+        let points = 32 * d;
+        let lists = 60 * k;
+        let blocks = 8 * (k + 1) * width + 4 * (k + 1);
+        let matrix = 12 * 5 * k;
+        let factor = 8 * k * u64::from(rows.max(2).ilog2());
+        let vectors = 8 * (2 * c + 4 * (c + 4)).max(112) * 2;
+        n * (points + lists + blocks + matrix + factor + vectors)
+    }
+}
+
+fn tell_of_rank(embedding: &Array2<f64>, ctx: &Ctx) {
+    let empty = |column: &ndarray::ArrayView1<'_, f64>| column.iter().all(|value| *value == 0.0 || value.is_nan());
+    let missing = embedding.columns().into_iter().filter(empty).count();
+    if missing > 0 {
+        let found = embedding.ncols() - missing;
+        ctx.warn(
+            WarningKind::RankDeficient,
+            format!(
+                "the distinct rows span only {found} dimension(s), fewer than the {} components asked for; the \
+                 other columns are zero, use n_components <= {}",
+                embedding.ncols(),
+                found.max(1)
+            ),
+        );
+    }
+}
+
+impl FittedLocallyLinearEmbedding {
+    /// Smallest eigenvalues above the constant's, ascending; added up over pieces.
+    pub fn eigenvalues(&self) -> &[f64] {
+        &self.eigenvalues
+    }
+
+    /// Piece of the neighbourhood graph that each row is in.
+    pub fn labels(&self) -> &[usize] {
+        &self.labels
+    }
+
+    /// The row of the data that a mapped row is.
+    fn data_row(&self, row: u32) -> usize {
+        self.rows.as_ref().map_or(row as usize, |rows| rows[row as usize] as usize)
+    }
+
+    /// Rows that coincide with a training row get its coordinates; the others are
+    /// named, with those of their neighbours that lie in one piece with the nearest.
+    fn sort(&self, found: &Neighbors, placed: &mut Array2<f64>) -> Result<(Vec<u32>, Neighbors)> {
+        let mut away = Vec::new();
+        let mut near = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+        for (row, bounds) in found.offsets.windows(2).enumerate() {
+            let range = bounds[0]..bounds[1];
+            check_placeable(row, &found.distances[range.clone()], self.isolated)?;
+            let nearest = self.data_row(found.indices[range.start]);
+            if found.distances[range.start] == 0.0 {
+                placed.row_mut(row).assign(&self.embedding.row(nearest));
+                continue;
+            }
+            for at in range {
+                if self.labels[self.data_row(found.indices[at])] == self.labels[nearest] {
+                    near.indices.push(found.indices[at]);
+                    near.distances.push(found.distances[at]);
+                }
+            }
+            near.offsets.push(near.indices.len());
+            away.push(row as u32);
+        }
+        Ok((away, near))
+    }
+
+    fn weights(&self, centers: Data<'_>, near: &Neighbors, ctx: &Ctx) -> Result<Vec<f64>> {
+        match (&self.locator, &self.matrix, centers) {
+            (Locator::Points(index), _, Data::Points(centers)) => {
+                let scaled = self.input_scale.points(centers);
+                let points: PointsRef<'_> = index.points().view();
+                let source = Source::Points { centers: scaled.view(), rows: points };
+                barycentric(source, near, self.reg, self.nonnegative, ctx)
+            }
+            (_, Some(matrix), _) => {
+                let source = Source::Distances { matrix: matrix.view(), rows: None };
+                barycentric(source, near, self.reg, self.nonnegative, ctx)
+            }
+            _ => Err(Error::Unsupported("the geometry of the training rows was not kept".into())),
+        }
+    }
+}
+
+impl Model for FittedLocallyLinearEmbedding {
+    fn embedding(&self) -> Option<ArrayView2<'_, f64>> {
+        Some(self.embedding.view())
+    }
+
+    fn attributes(&self) -> Vec<(&'static str, Attribute)> {
+        let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
+        vec![
+            ("eigenvalues", Attribute::vector(&self.eigenvalues)),
+            ("reconstruction_error", Attribute::Float(self.eigenvalues.iter().sum())),
+            ("n_iter", Attribute::Int(self.iterations as i64)),
+            ("graph", Attribute::Graph(self.graph.clone())),
+            ("component_labels", Attribute::indices(&self.labels)),
+            ("n_connected_components", Attribute::Int(pieces as i64)),
+        ]
+    }
+
+    fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+        let attach = self.isolated == Isolated::Nearest;
+        let found = self.locator.find(data, self.hood, attach, self.input_scale, ctx)?;
+        let mut placed = Array2::zeros((data.rows(), self.embedding.ncols()));
+        let (away, near) = self.sort(&found, &mut placed)?;
+        if away.is_empty() {
+            return Ok(placed);
+        }
+        let centers = data.select(&away);
+        let weights = self.weights(centers.view(), &near, ctx)?;
+        for (row, bounds) in as_indices(&away).into_iter().zip(near.offsets.windows(2)) {
+            let mut coordinates = placed.row_mut(row);
+            for at in bounds[0]..bounds[1] {
+                coordinates.scaled_add(weights[at], &self.embedding.row(self.data_row(near.indices[at])));
+            }
+        }
+        Ok(placed)
+    }
+}
