@@ -145,9 +145,9 @@ fn bad_points_are_refused_with_their_row() {
 
 #[test]
 fn scale_is_a_matter_of_units() {
-    // A power of two times the data is the same picture, times that power, to
-    // the bit; even where squares would overflow or vanish. Methods that read
-    // an absolute length from a parameter keep their default, which has none.
+    // A power of two times the data is the same picture, times that power where
+    // coordinates are lengths; even where squares would overflow or vanish. Methods
+    // that read an absolute length from a parameter keep their default, which has none.
     let points = sheet(120);
     for (name, method) in methods::all() {
         let plain = place(&*fit(&*method, &points, 1), &points, 1);
@@ -155,7 +155,9 @@ fn scale_is_a_matter_of_units() {
             let factor = 2.0_f64.powi(exponent);
             let far = &points * factor;
             let scaled = place(&*fit(&*method, &far, 1), &far, 1);
-            let relative = (&scaled / factor - &plain).iter().fold(0.0_f64, |most, gap| most.max(gap.abs()));
+            let gap =
+                |unit: f64| (&scaled / unit - &plain).iter().fold(0.0_f64, |most, gap| most.max(gap.abs()));
+            let relative = gap(factor).min(gap(1.0));
             assert!(relative < 1e-9, "{name} at 2^{exponent}: {relative}");
         }
     }

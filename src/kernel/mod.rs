@@ -7,23 +7,29 @@
 //! - [`covariance`]: principal axes;
 //! - [`functions`]: kernel functions between two sets of points;
 //! - [`sparse`]: sparse symmetric matrices that are held;
-//! - [`alignment`]: local blocks added up to one of them.
+//! - [`alignment`]: local blocks added up to one of them;
+//! - [`affinity`]: weights on a neighbourhood graph or between all pairs;
+//! - [`laplacian`]: the normalised Laplacian of affinities.
 
+pub mod affinity;
 pub mod alignment;
 pub mod center;
 pub mod constant;
 pub mod covariance;
 pub mod functions;
+pub mod laplacian;
 pub mod packed;
 pub mod packed_center;
 pub mod points;
 pub mod sparse;
 
+pub use affinity::{Affinity, Heat};
 pub use alignment::{Blocks, Form, assemble};
 pub use center::{CenteredKernel, CenteredSquares, Centering, SquareMeans};
 pub use constant::smallest_constant;
 pub use covariance::{Pca, PcaRoute, pca, pca_about};
 pub use functions::{Kernel, kernel_matrix};
+pub use laplacian::{NormalizedAffinity, normalized_laplacian};
 pub use packed_center::CenteredPacked;
 pub use points::{CenteredPoints, Side};
 pub use sparse::SparseSymmetric;

@@ -4,13 +4,16 @@
 //! name stands for is decided here and nowhere else; the Python classes are
 //! compared with [`all`] by a test.
 
+mod affinity_graph;
 pub mod choices;
 mod geodesic_params;
 mod landmark_geodesics;
 pub mod locator;
 pub mod manifold;
 pub mod neighborhood;
+mod new_affinities;
 pub mod scaling;
+mod smoothest;
 
 use serde::de::DeserializeOwned;
 
@@ -61,6 +64,7 @@ methods!(
     isomap::Isomap,
     kernel_isomap::KernelIsomap,
     landmark_isomap::LandmarkIsomap,
+    spectral_embedding::SpectralEmbedding,
 );
 
 fn read<M: SavedModel + DeserializeOwned + 'static>(state: &[u8]) -> Result<Box<dyn SavedModel>> {

@@ -1,0 +1,370 @@
+//! Affinities: how alike two rows are, on a neighbourhood graph or between all
+//! pairs, and the width beyond which they are not.
+//!
+//! Place: a graph of distances (or a kernel matrix) in, an [`Affinity`] out, to
+//! [`super::laplacian`]. Belkin and Niyogi 2003 (the graph and its heat weights
+//! exp(−d²/b²), b the bandwidth, a length); scikit-learn's ½(A + Aᵀ) for weights
+//! without lengths. A row is never its own neighbour: entries on the diagonal are
+//! shown but do not count.
+//!
+//! Cost: O(entries).
+
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+use crate::graph::{Components, Graph, components};
+use crate::input::Csr;
+
+/// Largest difference of the two directions of an affinity, relative to the
+/// larger, that counts as rounding.
+const ASYMMETRY: f64 = 1e-8;
+/// What no heat weight of a bandwidth chosen here falls below, so that a far row
+/// keeps its place in the graph.
+const LEAST_HEAT: f64 = 1e-100;
+/// A bridge weighs at least this much of the lightest edge.
+const LEAST_BRIDGE: f64 = 1e-3;
+
+/// Symmetric affinities ≥ 0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Affinity {
+    /// Of the edges of a graph; all others are 0.
+    Sparse(Graph),
+    /// Of all pairs. The diagonal does not count.
+    Dense(Array2<f64>),
+}
+
+impl Affinity {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Affinity::Sparse(graph) => graph.len(),
+            Affinity::Dense(matrix) => matrix.nrows(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The sum of a row's affinities to the others, each one sequential sum.
+    pub fn degrees(&self) -> Vec<f64> {
+        let sum = |i| {
+            let mut total = 0.0;
+            self.for_each(i, |_, weight| total += weight);
+            total
+        };
+        (0..self.len()).into_par_iter().with_min_len(64).map(sum).collect()
+    }
+
+    /// Every other row with its affinity to row `i`, ascending.
+    pub fn for_each(&self, i: usize, mut see: impl FnMut(usize, f64)) {
+        match self {
+            Affinity::Sparse(graph) => {
+                let (targets, weights) = graph.row(i);
+                targets.iter().zip(weights).for_each(|(&j, &weight)| see(j as usize, weight));
+            }
+            Affinity::Dense(matrix) => {
+                for (j, &weight) in matrix.row(i).iter().enumerate() {
+                    if j != i {
+                        see(j, weight);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The pieces that affinities above zero hold together.
+    pub fn components(&self) -> Components {
+        match self {
+            Affinity::Sparse(graph) => components(graph),
+            Affinity::Dense(matrix) => dense_components(matrix.view()),
+        }
+    }
+
+    /// The affinities between some rows alone, ascending.
+    pub fn between(&self, rows: &[u32]) -> Result<Affinity> {
+        Ok(match self {
+            Affinity::Sparse(graph) => Affinity::Sparse(graph.subgraph(rows)?),
+            Affinity::Dense(matrix) => {
+                let row = |at: usize| rows[at] as usize;
+                let size = (rows.len(), rows.len());
+                Affinity::Dense(Array2::from_shape_fn(size, |(i, j)| matrix[[row(i), row(j)]]))
+            }
+        })
+    }
+
+    /// These affinities among `n` rows, row i being `rows[i]`; the others have none.
+    pub fn spread_over(&self, rows: &[u32], n: usize) -> Result<Affinity> {
+        Ok(match self {
+            Affinity::Sparse(graph) => Affinity::Sparse(graph.spread_over(rows, n)?),
+            Affinity::Dense(matrix) => {
+                let mut wide = Array2::zeros((n, n));
+                for (from, &i) in matrix.outer_iter().zip(rows) {
+                    rows.iter().zip(from).for_each(|(&j, &weight)| wide[[i as usize, j as usize]] = weight);
+                }
+                Affinity::Dense(wide)
+            }
+        })
+    }
+}
+
+/// Pieces of a full matrix, by walking along its entries above zero.
+fn dense_components(matrix: ArrayView2<'_, f64>) -> Components {
+    const UNSEEN: usize = usize::MAX;
+    let n = matrix.nrows();
+    let (mut labels, mut sizes, mut open) = (vec![UNSEEN; n], Vec::new(), Vec::new());
+    for first in 0..n {
+        if labels[first] != UNSEEN {
+            continue;
+        }
+        let piece = sizes.len();
+        sizes.push(0);
+        labels[first] = piece;
+        open.push(first);
+        while let Some(row) = open.pop() {
+            sizes[piece] += 1;
+            for (other, &weight) in matrix.row(row).iter().enumerate() {
+                if weight > 0.0 && labels[other] == UNSEEN {
+                    labels[other] = piece;
+                    open.push(other);
+                }
+            }
+        }
+    }
+    Components { labels, sizes }
+}
+
+/// The farthest of the `k` nearest neighbours of each row, as (distance, index).
+///
+/// The graph is the union of all rows' own lists, so the k nearest of a row in
+/// it are its own list, ties falling by index.
+pub fn reaches(lengths: &Graph, k: usize) -> Vec<(f64, u32)> {
+    let reach = |i: usize| {
+        let (targets, weights) = lengths.row(i);
+        let mut near: Vec<(f64, u32)> = weights.iter().copied().zip(targets.iter().copied()).collect();
+        let last = k.min(near.len());
+        if last == 0 {
+            return (0.0, 0);
+        }
+        near.select_nth_unstable_by(last - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        near[last - 1]
+    };
+    (0..lengths.len()).into_par_iter().with_min_len(64).map(reach).collect()
+}
+
+/// Whether a row at this distance and index lies within a reach.
+pub fn within_reach(reach: (f64, u32), distance: f64, index: u32) -> bool {
+    distance.total_cmp(&reach.0).then(index.cmp(&reach.1)).is_le()
+}
+
+/// ½(A + Aᵀ) of who is in whose list: 1 for mutual neighbours, ½ for one-sided
+/// ones. A link that is in no list joins two pieces and weighs 1.
+pub fn votes(lengths: &Graph, reach: &[(f64, u32)]) -> Result<Graph> {
+    lengths.reweighted(|i, j, distance| {
+        let one = within_reach(reach[i], distance, j as u32);
+        let other = within_reach(reach[j], distance, i as u32);
+        if one != other { 0.5 } else { 1.0 }
+    })
+}
+
+/// How long links become heat: exp(−d²/b²).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Heat {
+    /// b, at the scale of the lengths.
+    pub bandwidth: f64,
+    /// What no weight falls below.
+    pub least: f64,
+}
+
+impl Heat {
+    /// The bandwidth the lengths suggest: the median distance of a row to the
+    /// last of its neighbours. Rows far out do not move it, and keep a weight.
+    pub fn automatic(reach: impl Iterator<Item = f64>) -> Heat {
+        let mut reach: Vec<f64> = reach.filter(|&distance| distance > 0.0).collect();
+        reach.sort_unstable_by(f64::total_cmp);
+        let bandwidth = reach.get(reach.len() / 2).copied().unwrap_or(1.0);
+        Heat { bandwidth, least: LEAST_HEAT }
+    }
+
+    /// A bandwidth that was given: weights are what they are.
+    pub fn given(bandwidth: f64) -> Heat {
+        Heat { bandwidth, least: 0.0 }
+    }
+
+    /// exp(−d²/b²).
+    pub fn weight(self, distance: f64) -> f64 {
+        let ratio = distance / self.bandwidth;
+        (-ratio * ratio).exp().max(self.least)
+    }
+}
+
+/// Weights of edges by their lengths, `bridges` (pairs of rows) kept well above zero.
+pub fn weigh(lengths: &Graph, bridges: &[(u32, u32)], weight: impl Fn(f64) -> f64) -> Result<Graph> {
+    let mut bridges: Vec<(u32, u32)> = bridges.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect();
+    bridges.sort_unstable();
+    let is_bridge = |i: usize, j: usize| bridges.binary_search(&(i as u32, j as u32)).is_ok();
+    let weighed = lengths.reweighted(|_, _, distance| weight(distance))?;
+    if bridges.is_empty() {
+        return Ok(weighed);
+    }
+    let mut lightest = f64::INFINITY;
+    for i in 0..weighed.len() {
+        let (targets, weights) = weighed.row(i);
+        for (&j, &weight) in targets.iter().zip(weights) {
+            if weight > 0.0 && weight < lightest && !is_bridge(i.min(j as usize), i.max(j as usize)) {
+                lightest = weight;
+            }
+        }
+    }
+    let least = if lightest.is_finite() { (LEAST_BRIDGE * lightest).max(LEAST_HEAT) } else { 1.0 };
+    weighed.reweighted(|i, j, weight| if is_bridge(i, j) { weight.max(least) } else { weight })
+}
+
+/// A caller's full matrix of affinities: square, not negative, symmetric.
+pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Affinity> {
+    let (n, columns) = matrix.dim();
+    if n != columns {
+        return Err(Error::input(format!(
+            "the affinity matrix must be square (n x n), got {n} x {columns}: pass affinities between all rows"
+        )));
+    }
+    let fault = (0..n).into_par_iter().map(|i| -> Result<Option<Error>> {
+        ctx.check()?;
+        let bad = (0..n).find_map(|j| pair_fault(i, j, matrix[[i, j]], matrix[[j, i]]));
+        Ok(bad)
+    });
+    let faults: Vec<Option<Error>> = fault.collect::<Result<_>>()?;
+    if let Some(fault) = faults.into_iter().flatten().next() {
+        return Err(fault);
+    }
+    ctx.reserve(
+        8 * (n * n) as u64,
+        "a copy of the affinity matrix",
+        "pass the affinities as a sparse matrix",
+    )?;
+    Ok(Affinity::Dense(Array2::from_shape_fn((n, n), |(i, j)| 0.5 * (matrix[[i, j]] + matrix[[j, i]]))))
+}
+
+/// A caller's sparse affinities: both directions of every entry, not negative.
+pub fn given_sparse(given: &Csr) -> Result<Affinity> {
+    let n = given.rows();
+    if given.cols != n {
+        return Err(Error::input(format!(
+            "the affinity matrix must be square (n x n), got {n} x {}: pass affinities between all rows",
+            given.cols
+        )));
+    }
+    // Entries as written and as seen from the other end, each row ascending.
+    let mut entries: Vec<(u32, u32, f64, bool)> = Vec::with_capacity(2 * given.indices.len());
+    for i in 0..n {
+        let (columns, values) = given.row(i);
+        for (&j, &value) in columns.iter().zip(values) {
+            if j as usize >= n {
+                return Err(Error::input(format!("affinity row {i} names row {j}; there are {n} rows")));
+            }
+            if let Some(fault) = pair_fault(i, j as usize, value, value) {
+                return Err(fault);
+            }
+            entries.push((i as u32, j, value, false));
+            entries.push((j, i as u32, value, true));
+        }
+    }
+    entries.sort_unstable_by_key(|&(i, j, _, turned)| (i, j, turned));
+    let (mut offsets, mut targets, mut weights) = (vec![0], Vec::new(), Vec::new());
+    let mut rest = &entries[..];
+    for i in 0..n as u32 {
+        while let Some(&(row, j, _, _)) = rest.first().filter(|entry| entry.0 == i) {
+            let same = rest.iter().take_while(|entry| (entry.0, entry.1) == (row, j)).count();
+            let (pair, after) = rest.split_at(same);
+            rest = after;
+            let total =
+                |turned| pair.iter().filter(|entry| entry.3 == turned).map(|entry| entry.2).sum::<f64>();
+            let (ahead, back) = (total(false), total(true));
+            if let Some(fault) = pair_fault(i as usize, j as usize, ahead, back) {
+                return Err(fault);
+            }
+            let weight = 0.5 * (ahead + back);
+            if i != j && weight > 0.0 {
+                targets.push(j);
+                weights.push(weight);
+            }
+        }
+        offsets.push(targets.len());
+    }
+    Ok(Affinity::Sparse(Graph::from_csr(n, &offsets, &targets, &weights)?))
+}
+
+/// What is wrong with the affinities of a pair, if anything is.
+fn pair_fault(i: usize, j: usize, ahead: f64, back: f64) -> Option<Error> {
+    if !(ahead.is_finite() && ahead >= 0.0) {
+        return Some(Error::input(format!(
+            "the affinity of rows {i} and {j} is {ahead}; affinities must be finite and >= 0"
+        )));
+    }
+    if (ahead - back).abs() > ASYMMETRY * ahead.max(back) {
+        return Some(Error::input(format!(
+            "the affinity matrix is not symmetric: from row {i} to row {j} it is {ahead}, back it is {back}; \
+             pass a symmetric matrix, for example (A + A.T) / 2"
+        )));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path() -> Graph {
+        // Lengths 1, 2, 4: with one neighbour each, 0–1 is mutual, the others one-sided.
+        Graph::from_csr(4, &[0, 1, 3, 5, 6], &[1, 0, 2, 1, 3, 2], &[1.0, 1.0, 2.0, 2.0, 4.0, 4.0]).unwrap()
+    }
+
+    #[test]
+    fn one_sided_neighbours_count_half() {
+        let graph = path();
+        let reach = reaches(&graph, 1);
+        assert_eq!(reach, [(1.0, 1), (1.0, 0), (2.0, 1), (4.0, 2)]);
+        assert_eq!(votes(&graph, &reach).unwrap().weights(), [1.0, 1.0, 0.5, 0.5, 0.5, 0.5]);
+    }
+
+    #[test]
+    fn the_bandwidth_is_the_median_reach() {
+        let heat = Heat::automatic([4.0, 1.0, 2.0].into_iter());
+        assert_eq!(heat.bandwidth, 2.0);
+        assert_eq!(heat.weight(2.0), (-1.0_f64).exp());
+        assert!(heat.weight(1e9) > 0.0 && Heat::given(1.0).weight(1e9) == 0.0);
+        assert_eq!(Heat::automatic(std::iter::empty()).bandwidth, 1.0);
+    }
+
+    #[test]
+    fn bridges_never_vanish() {
+        let heat = Heat::given(0.5);
+        let weighed = weigh(&path(), &[(2, 3)], |distance| heat.weight(distance)).unwrap();
+        assert_eq!(weighed.row(3).1[0], 1e-3 * heat.weight(2.0));
+    }
+
+    #[test]
+    fn dense_and_sparse_pieces_agree() {
+        let graph = Graph::from_csr(4, &[0, 1, 2, 3, 4], &[2, 3, 0, 1], &[1.0; 4]).unwrap();
+        let mut matrix = Array2::eye(4);
+        [(0, 2), (2, 0), (1, 3), (3, 1)].into_iter().for_each(|pair| matrix[pair] = 1.0);
+        let (sparse, dense) = (Affinity::Sparse(graph), Affinity::Dense(matrix));
+        assert_eq!(sparse.components(), dense.components());
+        assert_eq!(sparse.degrees(), dense.degrees());
+    }
+
+    #[test]
+    fn sparse_affinities_may_be_unsorted_but_not_lopsided() {
+        let csr = |values: Vec<f64>| Csr { cols: 2, offsets: vec![0, 2, 3], indices: vec![1, 0, 0], values };
+        let Ok(Affinity::Sparse(graph)) = given_sparse(&csr(vec![2.0, 5.0, 2.0])) else { panic!() };
+        assert_eq!((graph.weights(), graph.len()), (&[2.0, 2.0][..], 2));
+        let refused = given_sparse(&csr(vec![2.0, 5.0, 3.0])).unwrap_err().to_string();
+        assert!(refused.contains("row 0 to row 1"), "{refused}");
+        let refused = given_sparse(&csr(vec![2.0, 5.0, -3.0])).unwrap_err().to_string();
+        assert!(refused.contains("rows 1 and 0"), "{refused}");
+    }
+}

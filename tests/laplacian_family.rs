@@ -1,0 +1,415 @@
+//! Laplacian eigenmaps and diffusion maps: closed forms of small graphs, the
+//! definitions they are named for, new rows, and what is refused.
+
+use std::f64::consts::{PI, TAU};
+
+use ndarray::{Array2, ArrayView2, s};
+use planish::error::WarningKind;
+use planish::graph::Policy;
+use planish::input::Csr;
+use planish::methods::SpectralEmbedding;
+use planish::methods::choices::{Isolated, MetricName, SparseSolver};
+use planish::methods::spectral_embedding::{AffinityName, FittedSpectralEmbedding, Weights};
+use planish::pipeline::{Attribute, Data};
+use planish::{Ctx, Error, Model, Recipe, transform};
+
+/// A roll of one and a half turns, evenly covered.
+fn roll(rows: usize) -> Array2<f64> {
+    Array2::from_shape_fn((rows, 3), |(i, axis)| {
+        let angle = 4.0 + 8.0 * (i as f64 * 0.618_033_988_749_895).fract();
+        let height = 10.0 * (i as f64 * 0.754_877_666_246_693).fract();
+        [angle * angle.cos(), height, angle * angle.sin()][axis]
+    })
+}
+
+/// Rows with pieces: two clouds far apart.
+fn clouds(rows: usize) -> Array2<f64> {
+    Array2::from_shape_fn((rows, 2), |(i, axis)| {
+        let shift = if i % 2 == 0 { 0.0 } else { 50.0 };
+        let step = [0.618_033_988_749_895, 0.754_877_666_246_693][axis];
+        shift + (i as f64 * step).fract()
+    })
+}
+
+fn embedding(model: &impl Model) -> Array2<f64> {
+    model.embedding().expect("kept").to_owned()
+}
+
+fn attribute(model: &impl Model, name: &str) -> Attribute {
+    model.attributes().into_iter().find(|(known, _)| *known == name).expect(name).1
+}
+
+/// Largest difference, relative to the largest entry, up to the sign of columns.
+fn apart(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    let size = a.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let mut worst = 0.0_f64;
+    for (a, b) in a.columns().into_iter().zip(b.columns()) {
+        let sign = a.dot(&b).signum();
+        worst = a.iter().zip(b).fold(worst, |worst, (a, b)| worst.max((a - sign * b).abs()));
+    }
+    worst / size
+}
+
+fn close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+    }
+}
+
+/// The affinities of edges of weight 1, full and sparse.
+fn unit_graph(n: usize, edges: &[(usize, usize)]) -> (Array2<f64>, Csr) {
+    let mut full = Array2::zeros((n, n));
+    for &(i, j) in edges {
+        full[[i, j]] = 1.0;
+        full[[j, i]] = 1.0;
+    }
+    let sparse = sparse(&full);
+    (full, sparse)
+}
+
+fn sparse(full: &Array2<f64>) -> Csr {
+    let mut csr = Csr { cols: full.ncols(), offsets: vec![0], indices: vec![], values: vec![] };
+    for row in full.outer_iter() {
+        for (j, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            csr.indices.push(j as u32);
+            csr.values.push(value);
+        }
+        csr.offsets.push(csr.indices.len());
+    }
+    csr
+}
+
+fn precomputed(components: usize) -> SpectralEmbedding {
+    SpectralEmbedding::default().affinity(AffinityName::Precomputed).n_components(components)
+}
+
+/// Eigenvalues by every solver, from the full and from the sparse matrix.
+fn eigenvalues(n: usize, edges: &[(usize, usize)], components: usize) -> Vec<Vec<f64>> {
+    let (full, csr) = unit_graph(n, edges);
+    let ctx = Ctx::new(2, 0);
+    let mut found = Vec::new();
+    for solver in [None, Some(SparseSolver::Dense), Some(SparseSolver::Direct), Some(SparseSolver::Iterative)]
+    {
+        let mut method = precomputed(components);
+        method.eigen_solver = solver;
+        found.push(method.fit(Data::Kernel(full.view()), &ctx).unwrap().eigenvalues().to_vec());
+        found.push(method.fit(Data::Graph(&csr), &ctx).unwrap().eigenvalues().to_vec());
+    }
+    found
+}
+
+#[test]
+fn a_cycle_has_cosines() {
+    for n in [12, 201] {
+        let edges: Vec<(usize, usize)> = (0..n).map(|i| (i, (i + 1) % n)).collect();
+        let expected: Vec<f64> = [1, 1, 2, 2].map(|k| 1.0 - (TAU * k as f64 / n as f64).cos()).to_vec();
+        for found in eigenvalues(n, &edges, 4) {
+            close(&found, &expected);
+        }
+    }
+}
+
+#[test]
+fn a_path_has_cosines_of_half_the_angle() {
+    let n = 30;
+    let edges: Vec<(usize, usize)> = (1..n).map(|i| (i - 1, i)).collect();
+    let expected: Vec<f64> = (1..4).map(|k| 1.0 - (PI * k as f64 / (n - 1) as f64).cos()).collect();
+    for found in eigenvalues(n, &edges, 3) {
+        close(&found, &expected);
+    }
+}
+
+#[test]
+fn a_complete_graph_has_one_eigenvalue() {
+    let n = 9;
+    let edges: Vec<(usize, usize)> = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+    for found in eigenvalues(n, &edges, 5) {
+        close(&found, &[n as f64 / (n - 1) as f64; 5]);
+    }
+}
+
+/// λ, and the largest residual of W y = (1 − λ) D y over its columns.
+fn residual(weights: ArrayView2<'_, f64>, model: &FittedSpectralEmbedding) -> f64 {
+    let y = embedding(model);
+    let mut weights = weights.to_owned();
+    weights.diag_mut().fill(0.0);
+    let product = weights.dot(&y);
+    let mut worst = 0.0_f64;
+    for i in 0..y.nrows() {
+        let degree: f64 = weights.row(i).sum();
+        for c in 0..y.ncols() {
+            worst = worst.max((product[[i, c]] - (1.0 - model.eigenvalues()[c]) * degree * y[[i, c]]).abs());
+        }
+    }
+    worst
+}
+
+fn full_affinity(model: &FittedSpectralEmbedding) -> Array2<f64> {
+    match attribute(model, "affinity_matrix") {
+        Attribute::Matrix(matrix) => matrix,
+        Attribute::Graph(graph) => {
+            let mut full = Array2::zeros((graph.len(), graph.len()));
+            for i in 0..graph.len() {
+                let (targets, weights) = graph.row(i);
+                targets.iter().zip(weights).for_each(|(&j, &weight)| full[[i, j as usize]] = weight);
+            }
+            full
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn coordinates_are_generalised_eigenvectors() {
+    let (points, ctx) = (roll(300), Ctx::new(2, 0));
+    let base = SpectralEmbedding::default().n_components(3_usize);
+    for method in [
+        base.clone(),
+        base.clone().n_neighbors(12_usize).weights(Weights::Heat),
+        base.clone().radius(4.0),
+        base.clone().affinity(AffinityName::Rbf),
+    ] {
+        let model = method.fit(&points, &ctx).unwrap();
+        let weights = full_affinity(&model);
+        assert!(residual(weights.view(), &model) < 1e-8, "{method:?}");
+        let y = embedding(&model);
+        let mut without_own = weights.clone();
+        without_own.diag_mut().fill(0.0);
+        let degrees = without_own.sum_axis(ndarray::Axis(1));
+        for c in 0..3 {
+            // v = D^½ y is of unit length and orthogonal to the trivial vector.
+            let length: f64 = y.column(c).iter().zip(&degrees).map(|(y, d)| d * y * y).sum();
+            let trivial: f64 = y.column(c).iter().zip(&degrees).map(|(y, d)| d * y).sum();
+            assert!((length - 1.0).abs() < 1e-8 && trivial.abs() < 1e-7, "{length} {trivial}");
+        }
+    }
+}
+
+#[test]
+fn neighbours_count_the_row_itself_and_each_direction_half() {
+    // Four points on a line: nearest others are 0↔1, 2→1, 3→2.
+    let points = ndarray::arr2(&[[0.0], [1.0], [3.0], [7.0]]);
+    let method = SpectralEmbedding::default().n_neighbors(2_usize).n_components(1_usize);
+    let model = method.fit(&points, &Ctx::new(1, 0)).unwrap();
+    let expected = ndarray::arr2(&[
+        [0.0, 1.0, 0.0, 0.0],
+        [1.0, 0.0, 0.5, 0.0],
+        [0.0, 0.5, 0.0, 0.5],
+        [0.0, 0.0, 0.5, 0.0],
+    ]);
+    assert_eq!(full_affinity(&model), expected);
+    assert_eq!(attribute(&model, "n_neighbors"), Attribute::Int(2));
+    let automatic = SpectralEmbedding::default().fit(&roll(250), &Ctx::new(1, 0)).unwrap();
+    assert_eq!(attribute(&automatic, "n_neighbors"), Attribute::Int(25));
+}
+
+#[test]
+fn every_solver_gives_the_same_map() {
+    let (points, ctx) = (roll(400), Ctx::new(2, 0));
+    for affinity in [AffinityName::NearestNeighbors, AffinityName::Rbf] {
+        let method = SpectralEmbedding::default().affinity(affinity).gamma(0.2).n_neighbors(9_usize);
+        let dense = embedding(&method.clone().eigen_solver(SparseSolver::Dense).fit(&points, &ctx).unwrap());
+        let krylov = embedding(&method.eigen_solver(SparseSolver::Iterative).fit(&points, &ctx).unwrap());
+        assert!(apart(&dense, &krylov) < 1e-6, "{affinity:?}: {}", apart(&dense, &krylov));
+    }
+}
+
+#[test]
+fn a_graph_of_distances_is_the_points() {
+    let (points, ctx) = (roll(150), Ctx::new(2, 0));
+    let straight = SpectralEmbedding::default().n_neighbors(8_usize).fit(&points, &ctx).unwrap();
+    let distance = |i: usize, j: usize| {
+        let gap = &points.row(i) - &points.row(j);
+        gap.dot(&gap).sqrt()
+    };
+    let full = Array2::from_shape_fn((150, 150), |(i, j)| distance(i, j));
+    let by_matrix = SpectralEmbedding::default().n_neighbors(8_usize).metric(MetricName::Precomputed);
+    let by_matrix = by_matrix.fit(Data::Distances(full.view()), &ctx).unwrap();
+    // No diagonal is stored here, so 7 are 7 others.
+    let by_graph = SpectralEmbedding::default()
+        .affinity(AffinityName::PrecomputedNearestNeighbors)
+        .n_neighbors(7_usize)
+        .fit(Data::Graph(&sparse(&full)), &ctx)
+        .unwrap();
+    assert_eq!(full_affinity(&straight), full_affinity(&by_matrix));
+    assert_eq!(full_affinity(&straight), full_affinity(&by_graph));
+    assert!(apart(&embedding(&straight), &embedding(&by_graph)) < 1e-8);
+    // A training row and a row between two others.
+    let new = full.slice(s![3..4, ..]).to_owned();
+    let placed = transform(&by_graph, Data::Graph(&sparse(&new)), &ctx).unwrap();
+    assert_eq!(placed.ncols(), 2);
+}
+
+#[test]
+fn pieces_are_joined_left_out_or_refused() {
+    let points = clouds(80);
+    let method = SpectralEmbedding::default().n_neighbors(6_usize);
+    for weights in [Weights::Connectivity, Weights::Heat] {
+        let ctx = Ctx::new(1, 0);
+        let model = method.clone().weights(weights).fit(&points, &ctx).unwrap();
+        assert_eq!(ctx.take_warnings()[0].kind, WarningKind::Disconnected);
+        assert_eq!(attribute(&model, "n_connected_components"), Attribute::Int(2));
+        let Attribute::IndexMatrix(bridges) = attribute(&model, "bridges") else { panic!() };
+        assert_eq!(bridges.nrows(), 1);
+        // The first coordinate tells the clouds apart.
+        let first = embedding(&model).column(0).to_owned();
+        assert!((0..80).all(|i| (first[i] > 0.0) == ((i % 2 == 0) == (first[0] > 0.0))));
+    }
+    let refused = method.clone().disconnected(Policy::Error).fit(&points, &Ctx::new(1, 0));
+    assert!(matches!(refused.err(), Some(Error::Disconnected { count: 2, .. })));
+    let ctx = Ctx::new(1, 0);
+    let largest = method.disconnected(Policy::Largest).fit(&points, &ctx).unwrap();
+    assert_eq!(embedding(&largest).rows().into_iter().filter(|row| row[0].is_nan()).count(), 40);
+    let near = points.slice(s![0..1, ..]).to_owned();
+    assert_eq!(transform(&largest, &near, &ctx).unwrap().row(0), embedding(&largest).row(0));
+}
+
+#[test]
+fn pieces_of_given_affinities_are_told_apart_exactly() {
+    // Cycles of 5, 7 and 9, and a row alone.
+    let (sizes, mut edges, mut start) = ([5, 7, 9], Vec::new(), 0);
+    for size in sizes {
+        edges.extend((0..size).map(|i| (start + i, start + (i + 1) % size)));
+        start += size;
+    }
+    let (full, csr) = unit_graph(22, &edges);
+    let piece = |i: usize| [5, 12, 21, 22].iter().position(|&end| i < end).unwrap();
+    for data in [Data::Kernel(full.view()), Data::Graph(&csr)] {
+        let ctx = Ctx::new(1, 0);
+        let model = precomputed(5).fit(data, &ctx).unwrap();
+        assert_eq!(ctx.take_warnings()[0].kind, WarningKind::Disconnected);
+        let lowest = 1.0 - (TAU / 9.0).cos();
+        close(model.eigenvalues(), &[0.0, 0.0, 0.0, lowest, lowest]);
+        let y = embedding(&model);
+        for (i, j) in (0..22).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            let same = (0..3).all(|c| (y[[i, c]] - y[[j, c]]).abs() < 1e-12);
+            assert_eq!(same, piece(i) == piece(j), "rows {i} and {j}");
+        }
+        let largest = precomputed(2).disconnected(Policy::Largest).fit(data, &ctx).unwrap();
+        close(largest.eigenvalues(), &[lowest, lowest]);
+        let refused = precomputed(2).disconnected(Policy::Error).fit(data, &ctx);
+        assert!(matches!(refused.err(), Some(Error::Disconnected { count: 4, .. })));
+    }
+}
+
+#[test]
+fn given_affinities_place_new_rows_full_or_sparse() {
+    let (points, ctx) = (roll(120), Ctx::new(2, 0));
+    let kernel = |i: usize, j: usize| {
+        let gap = &points.row(i) - &points.row(j);
+        (-0.2 * gap.dot(&gap)).exp()
+    };
+    let all = Array2::from_shape_fn((120, 120), |(i, j)| kernel(i, j));
+    let training = all.slice(s![..100, ..100]).to_owned();
+    let new = all.slice(s![100.., ..100]).to_owned();
+    let by_points = SpectralEmbedding::default().affinity(AffinityName::Rbf).gamma(0.2);
+    let by_points = by_points.fit(&points.slice(s![..100, ..]).to_owned(), &ctx).unwrap();
+    let expected = transform(&by_points, &points.slice(s![100.., ..]).to_owned(), &ctx).unwrap();
+    for data in [Data::Kernel(training.view()), Data::Graph(&sparse(&training))] {
+        let model = precomputed(2).fit(data, &ctx).unwrap();
+        assert!(apart(&embedding(&by_points), &embedding(&model)) < 1e-8);
+        assert_eq!(transform(&model, data, &ctx).unwrap(), embedding(&model));
+        for rows in [Data::Kernel(new.view()), Data::Graph(&sparse(&new))] {
+            assert!(apart(&expected, &transform(&model, rows, &ctx).unwrap()) < 1e-7);
+        }
+    }
+}
+
+#[test]
+fn new_rows_follow_the_eigenvalue_equation_and_stand_alone() {
+    let (points, ctx) = (roll(300), Ctx::new(2, 0));
+    let new = roll(330).slice(s![300.., ..]).to_owned();
+    let base = SpectralEmbedding::default();
+    for method in [
+        base.clone().n_neighbors(10_usize),
+        base.clone().n_neighbors(10_usize).weights(Weights::Heat),
+        base.clone().radius(4.0),
+        base.clone().affinity(AffinityName::Rbf),
+    ] {
+        let model = method.fit(&points, &ctx).unwrap();
+        assert_eq!(transform(&model, &points, &ctx).unwrap(), embedding(&model), "{method:?}");
+        let together = transform(&model, &new, &ctx).unwrap();
+        for row in 0..new.nrows() {
+            let alone = transform(&model, &new.slice(s![row..=row, ..]).to_owned(), &Ctx::new(1, 0)).unwrap();
+            assert_eq!(alone.row(0), together.row(row), "{method:?}");
+        }
+        // Near a training row, near its coordinates.
+        let size = embedding(&model).iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        let beside = transform(&model, &(&points + 1e-9), &ctx).unwrap();
+        let gap = (&beside - &embedding(&model)).iter().fold(0.0_f64, |most, gap| most.max(gap.abs()));
+        assert!(gap < 0.2 * size, "{method:?}: {gap} of {size}");
+    }
+}
+
+#[test]
+fn rows_without_neighbours_follow_the_policy() {
+    let (points, ctx) = (roll(300), Ctx::new(1, 0));
+    let far = ndarray::arr2(&[[100.0, 0.0, 0.0]]);
+    let method = SpectralEmbedding::default().radius(4.0);
+    let refused = transform(&method.fit(&points, &ctx).unwrap(), &far, &ctx).unwrap_err().to_string();
+    assert!(refused.contains("row 0"), "{refused}");
+    let method = method.isolated(Isolated::Nearest);
+    assert!(transform(&method.fit(&points, &ctx).unwrap(), &far, &ctx).is_ok());
+    let kernel = SpectralEmbedding::default().affinity(AffinityName::Rbf).fit(&points, &ctx).unwrap();
+    let refused = transform(&kernel, &far, &ctx).unwrap_err().to_string();
+    assert!(refused.contains("row 0") && refused.contains("too far"), "{refused}");
+}
+
+#[test]
+fn an_outlier_does_not_spoil_heat() {
+    let mut points = roll(200);
+    points.row_mut(7).fill(5e3);
+    let ctx = Ctx::new(1, 0);
+    let model = SpectralEmbedding::default().weights(Weights::Heat).fit(&points, &ctx).unwrap();
+    let y = embedding(&model);
+    assert!(y.row(7).iter().all(|value| value.abs() < 10.0), "{}", y.row(7));
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_name() {
+    let (points, ctx) = (roll(60), Ctx::new(1, 0));
+    let refusal = |method: SpectralEmbedding| method.fit(&points, &ctx).err().map(|error| error.to_string());
+    let base = SpectralEmbedding::default();
+    for (method, named) in [
+        (base.clone().n_components(60_usize), "n_components"),
+        (base.clone().n_components(0_usize), "n_components"),
+        (base.clone().n_neighbors(61_usize), "n_samples = 60"),
+        (base.clone().n_neighbors(1_usize), "counts the row itself"),
+        (base.clone().n_neighbors(5_usize).radius(1.0), "radius"),
+        (base.clone().affinity(AffinityName::Rbf).gamma(0.0), "gamma"),
+        (base.clone().affinity(AffinityName::Rbf).gamma(1e6), "try gamma"),
+        (base.clone().weights(Weights::Heat).bandwidth(1e-6), "try bandwidth"),
+        (base.clone().weights(Weights::Heat).bandwidth(-1.0), "bandwidth"),
+        (base.clone().bandwidth(1.0), "bandwidth"),
+        (base.clone().eigen_tol(-1.0), "eigen_tol"),
+        (base.clone().affinity(AffinityName::Precomputed), "affinity"),
+    ] {
+        let refused = refusal(method.clone()).unwrap_or_else(|| panic!("{method:?} was accepted"));
+        assert!(refused.contains(named), "{refused}");
+    }
+    let mut lopsided = Array2::from_elem((5, 5), 1.0);
+    lopsided[[1, 3]] = 2.0;
+    let refused = precomputed(2).fit(Data::Kernel(lopsided.view()), &ctx).unwrap_err().to_string();
+    assert!(refused.contains("row 1 to row 3"), "{refused}");
+    lopsided[[1, 3]] = -1.0;
+    let refused = precomputed(2).fit(Data::Kernel(lopsided.view()), &ctx).unwrap_err().to_string();
+    assert!(refused.contains("rows 1 and 3"), "{refused}");
+}
+
+#[test]
+fn few_and_equal_rows_have_a_map() {
+    let ctx = Ctx::new(1, 0);
+    let three = ndarray::arr2(&[[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]);
+    let same = Array2::from_elem((12, 3), 4.0);
+    for points in [three, same] {
+        for affinity in [AffinityName::NearestNeighbors, AffinityName::Rbf] {
+            for weights in [Weights::Connectivity, Weights::Heat] {
+                let method = SpectralEmbedding::default().affinity(affinity).weights(weights);
+                let model = method.fit(&points, &ctx).unwrap();
+                assert!(embedding(&model).iter().all(|value| value.is_finite()));
+                assert_eq!(transform(&model, &points, &ctx).unwrap().nrows(), points.nrows());
+            }
+        }
+    }
+}
