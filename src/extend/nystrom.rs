@@ -2,14 +2,14 @@
 //! (Bengio et al. 2003).
 //!
 //! ```text
-//! y_c(x) = f_c Σ_j w(x, x_j) y_jc / Σ_j w(x, x_j)        f_c = 1 / μ_c
+//! y_c(x) = f_c Σ_j w(x, x_j) y_jc / Σ_j w(x, x_j)        f = 1/μ
 //! ```
 //!
 //! w are the new row's affinities to the training rows and μ the eigenvalue of the
 //! walk D^-1 W. At a training row with its own affinities this is the eigenvalue
 //! equation and gives back its coordinates. Where μ is next to zero the formula
-//! divides noise by nothing: there f is 1, the weighted mean of the neighbours,
-//! and the user is told.
+//! divides noise by nothing: there new rows get the weighted mean of their
+//! neighbours, and the user is told.
 //!
 //! Cost: p per affinity.
 
@@ -19,14 +19,14 @@ use serde::{Deserialize, Serialize};
 use crate::context::Ctx;
 use crate::error::WarningKind;
 
-/// Eigenvalues of the walk below this say nothing about new rows.
+/// Noise may be divided by this at least.
 const TINY: f64 = 1e-3;
 
 /// What the formula needs of the training rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Nystrom {
     /// y, a row per row of the graph.
-    coordinates: Array2<f64>,
+    functions: Array2<f64>,
     /// f of each component.
     factors: Vec<f64>,
     /// Components without an eigenvalue to divide by.
@@ -34,17 +34,21 @@ pub struct Nystrom {
 }
 
 impl Nystrom {
-    /// From coordinates and the eigenvalues μ of the walk: f is `factor(μ)`, which
-    /// `divides` when it grows without bound as μ falls.
-    pub fn new(coordinates: Array2<f64>, walk: &[f64], factor: impl Fn(f64) -> f64, divides: bool) -> Self {
-        let undecided: Vec<usize> =
-            (0..walk.len()).filter(|&component| divides && walk[component].abs() < TINY).collect();
-        let factors = walk.iter().map(|&value| factor(value)).collect();
-        let mut formula = Nystrom { coordinates, factors, undecided };
-        for &component in &formula.undecided {
-            formula.factors[component] = 1.0;
-        }
-        formula
+    /// From functions y on the graph and the eigenvalues μ of the walk. Coordinates
+    /// are `scale(μ)` times the functions; `ratio(μ)` is scale(μ)/μ, `None` where it
+    /// says nothing.
+    pub fn new(
+        functions: Array2<f64>,
+        walk: &[f64],
+        scale: impl Fn(f64) -> f64,
+        ratio: impl Fn(f64) -> Option<f64>,
+    ) -> Self {
+        let ratios: Vec<Option<f64>> =
+            walk.iter().map(|&value| ratio(value).filter(|ratio| ratio.abs() * TINY <= 1.0)).collect();
+        let undecided = (0..walk.len()).filter(|&component| ratios[component].is_none()).collect();
+        let factors =
+            walk.iter().zip(ratios).map(|(&value, ratio)| ratio.unwrap_or_else(|| scale(value))).collect();
+        Nystrom { functions, factors, undecided }
     }
 
     /// Number of components.
@@ -59,8 +63,8 @@ impl Nystrom {
         placed.fill(0.0);
         for (row, weight) in affinities {
             total += weight;
-            for (sum, coordinate) in placed.iter_mut().zip(self.coordinates.row(row)) {
-                *sum += weight * coordinate;
+            for (sum, value) in placed.iter_mut().zip(self.functions.row(row)) {
+                *sum += weight * value;
             }
         }
         if !(total > 0.0) {

@@ -22,8 +22,13 @@ pub fn usable_degrees(mut degrees: Vec<f64>) -> Vec<f64> {
     degrees
 }
 
-/// I − D^-½ W D^-½ of a graph of affinities.
-pub fn normalized_laplacian(affinity: &Graph, degrees: &[f64]) -> Result<SparseSymmetric> {
+/// I − D^-½ W D^-½ of a graph of affinities; `own` is the diagonal of W where it
+/// counts (and is part of the degrees).
+pub fn normalized_laplacian(
+    affinity: &Graph,
+    own: Option<&[f64]>,
+    degrees: &[f64],
+) -> Result<SparseSymmetric> {
     let roots = inverse_roots(degrees);
     let n = affinity.len();
     let mut offsets = Vec::with_capacity(n + 1);
@@ -37,7 +42,8 @@ pub fn normalized_laplacian(affinity: &Graph, degrees: &[f64]) -> Result<SparseS
             let before = targets.partition_point(|&j| (j as usize) < i);
             let value = |at: usize| -weights[at] * (roots[i] * roots[targets[at] as usize]);
             // A row alone is in the null space.
-            let own = if weights.iter().any(|&weight| weight > 0.0) { 1.0 } else { 0.0 };
+            let alone = weights.iter().all(|&weight| weight == 0.0);
+            let own = if alone { 0.0 } else { 1.0 - own.map_or(0.0, |own| own[i] / degrees[i]) };
             let (left, right) = targets.split_at(before);
             let columns = left.iter().copied().chain([i as u32]).chain(right.iter().copied());
             let values = (0..before).map(value).chain([own]).chain((before..targets.len()).map(value));
@@ -167,7 +173,8 @@ mod tests {
     #[test]
     fn null_vectors_are_null_and_orthonormal() {
         let (graph, degrees, pieces) = pieces();
-        let laplacian = normalized_laplacian(&graph, &degrees).unwrap().to_dense(&Ctx::new(1, 0)).unwrap();
+        let laplacian =
+            normalized_laplacian(&graph, None, &degrees).unwrap().to_dense(&Ctx::new(1, 0)).unwrap();
         let null = null_vectors(&degrees, &pieces);
         let contrasts = null_contrasts(&degrees, &pieces, 9);
         assert_eq!((null.ncols(), contrasts.ncols()), (3, 2));
@@ -190,7 +197,7 @@ mod tests {
             targets.iter().zip(weights).for_each(|(&j, &weight)| full[[i, j as usize]] = weight);
         }
         let dense = NormalizedAffinity::new(full.view(), &degrees, false);
-        let sparse = normalized_laplacian(&graph, &degrees).unwrap().to_dense(&ctx).unwrap();
+        let sparse = normalized_laplacian(&graph, None, &degrees).unwrap().to_dense(&ctx).unwrap();
         let own = Array2::from_diag(&ndarray::arr1(&[1.0, 1.0, 1.0, 1.0, 1.0, 0.0]));
         assert!(largest(&(own - dense.to_dense(&ctx).unwrap() - &sparse)) < 1e-15);
         let x = Array2::from_shape_fn((6, 2), |(i, c)| (i * i + c) as f64);

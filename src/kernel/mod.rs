@@ -9,7 +9,9 @@
 //! - [`sparse`]: sparse symmetric matrices that are held;
 //! - [`alignment`]: local blocks added up to one of them;
 //! - [`affinity`]: weights on a neighbourhood graph or between all pairs;
-//! - [`laplacian`]: the normalised Laplacian of affinities.
+//! - [`given_affinity`]: those that a caller brings;
+//! - [`laplacian`]: the normalised Laplacian of affinities;
+//! - [`markov`]: the random walk of a Gaussian kernel, its density taken out.
 
 pub mod affinity;
 pub mod alignment;
@@ -17,7 +19,9 @@ pub mod center;
 pub mod constant;
 pub mod covariance;
 pub mod functions;
+pub mod given_affinity;
 pub mod laplacian;
+pub mod markov;
 pub mod packed;
 pub mod packed_center;
 pub mod points;

@@ -22,8 +22,9 @@ use crate::graph::geodesic::PathMethod;
 use crate::graph::{Components, Graph, Policy};
 use crate::input::check::check_offsets;
 use crate::input::{Csr, PointsRef, Scale};
-use crate::kernel::affinity::{Affinity, Heat, given_dense, given_sparse, reaches, votes, weigh};
+use crate::kernel::affinity::{Affinity, Heat, reaches, votes, weigh};
 use crate::kernel::functions::{Kernel, kernel_matrix};
+use crate::kernel::given_affinity::{given_dense, given_sparse};
 use crate::neighbors::{Algorithm, Hood, Index, Metric, Neighbors};
 use crate::pipeline::Data;
 
@@ -218,11 +219,15 @@ fn refuse_lonely_rows(
 }
 
 /// Affinities after the policy for pieces whose distances are not known.
-struct Held {
-    affinity: Affinity,
-    pieces: Components,
-    labels: Vec<usize>,
-    kept: Option<Vec<u32>>,
+pub struct Held {
+    /// Between the rows that take part.
+    pub affinity: Affinity,
+    /// Pieces that were left as they are.
+    pub pieces: Components,
+    /// Piece of each row of the data.
+    pub labels: Vec<usize>,
+    /// Rows of the data that take part, when some were left out.
+    pub kept: Option<Vec<u32>>,
 }
 
 impl Held {
@@ -237,7 +242,8 @@ impl Held {
     }
 }
 
-fn in_pieces(affinity: Affinity, policy: Policy, ctx: &Ctx) -> Result<Held> {
+/// Act on affinities in pieces.
+pub fn in_pieces(affinity: Affinity, policy: Policy, ctx: &Ctx) -> Result<Held> {
     let pieces = affinity.components();
     let labels = pieces.labels.clone();
     let count = pieces.count();
@@ -266,9 +272,9 @@ fn in_pieces(affinity: Affinity, policy: Policy, ctx: &Ctx) -> Result<Held> {
             ctx.warn(
                 WarningKind::Disconnected,
                 format!(
-                    "the affinities fall into {count} connected components (sizes {sizes}) and the distances \
-                     between them are not known; the first {} coordinate(s) only tell the components apart, \
-                     embed them one by one to see inside",
+                    "the affinities fall into {count} connected components (sizes {sizes}) and nothing says how \
+                     near these are to one another; the first {} coordinate(s) only tell them apart, embed \
+                     them one by one to see inside",
                     count - 1
                 ),
             );

@@ -6,6 +6,7 @@
 
 mod affinity_graph;
 pub mod choices;
+mod diffusion_kernel;
 mod geodesic_params;
 mod landmark_geodesics;
 pub mod locator;
@@ -65,6 +66,7 @@ methods!(
     kernel_isomap::KernelIsomap,
     landmark_isomap::LandmarkIsomap,
     spectral_embedding::SpectralEmbedding,
+    diffusion_maps::DiffusionMaps,
 );
 
 fn read<M: SavedModel + DeserializeOwned + 'static>(state: &[u8]) -> Result<Box<dyn SavedModel>> {

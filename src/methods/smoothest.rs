@@ -8,6 +8,7 @@
 //! Cost: that of the eigensolver.
 
 use ndarray::{Array2, Axis, concatenate};
+use rayon::prelude::*;
 
 use crate::context::Ctx;
 use crate::embedding::tell_unconverged;
@@ -100,4 +101,29 @@ pub fn functions(smooth: &Smoothest, affinity: &Affinity, degrees: &[f64]) -> Ar
         }
     }
     functions
+}
+
+/// Coordinates with those of an earlier row wherever `twin` names one.
+pub fn with_equal_rows(
+    mut coordinates: Array2<f64>,
+    twin: impl Fn(usize) -> Option<usize> + Sync + Send,
+) -> Array2<f64> {
+    let twins: Vec<Option<usize>> = (0..coordinates.nrows()).into_par_iter().map(&twin).collect();
+    for (row, twin) in twins.into_iter().enumerate() {
+        if let Some(twin) = twin {
+            let same = coordinates.row(twin).to_owned();
+            coordinates.row_mut(row).assign(&same);
+        }
+    }
+    coordinates
+}
+
+/// Rows of coordinates among `rows` rows, row i being `kept[i]`; the others NaN.
+pub fn spread_rows(coordinates: Array2<f64>, kept: Option<&[u32]>, rows: usize) -> Array2<f64> {
+    let Some(kept) = kept else { return coordinates };
+    let mut all = Array2::from_elem((rows, coordinates.ncols()), f64::NAN);
+    for (row, &at) in coordinates.outer_iter().zip(kept) {
+        all.row_mut(at as usize).assign(&row);
+    }
+    all
 }

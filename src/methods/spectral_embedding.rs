@@ -21,12 +21,12 @@ use super::choices::{
 };
 use super::neighborhood::{Setting, hood};
 use super::new_affinities::{Source, Training};
-use super::smoothest::{Walk, functions, smoothest};
+use super::smoothest::{Walk, functions, smoothest, spread_rows, with_equal_rows};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::extend::Nystrom;
 use crate::graph::Policy;
-use crate::input::Csr;
+use crate::input::{Csr, PointsRef};
 use crate::kernel::Affinity;
 use crate::kernel::laplacian::{NormalizedAffinity, normalized_laplacian, usable_degrees};
 use crate::neighbors::Hood;
@@ -250,7 +250,7 @@ impl Recipe for SpectralEmbedding {
         check_components(self.n_components, affinity.len() - 1, "rows of the largest component - 1")?;
         let degrees = usable_degrees(affinity.degrees());
         let walk = match &affinity {
-            Affinity::Sparse(graph) => Walk::Sparse(normalized_laplacian(graph, &degrees)?),
+            Affinity::Sparse(graph) => Walk::Sparse(normalized_laplacian(graph, None, &degrees)?),
             Affinity::Dense(matrix) => Walk::Dense(NormalizedAffinity::new(matrix.view(), &degrees, false)),
         };
         let smooth = smoothest(&walk, &degrees, &pieces, self.n_components, &self.options()?, ctx)?;
@@ -267,7 +267,7 @@ impl Recipe for SpectralEmbedding {
             labels,
             kept,
             bridges,
-            formula: Nystrom::new(coordinates, &walk, |value| 1.0 / value, true),
+            formula: Nystrom::new(coordinates, &walk, |_| 1.0, |value| Some(1.0 / value)),
             n_neighbors,
             gamma: if let Source::Kernel { gamma, .. } = source { Some(gamma) } else { None },
             bandwidth,
@@ -297,12 +297,16 @@ fn as_data_rows(coordinates: Array2<f64>, source: &Source, kept: Option<&[u32]>,
     if let Source::Neighborhood { manifold, .. } = source {
         return manifold.as_data_rows(coordinates);
     }
-    let Some(kept) = kept else { return coordinates };
-    let mut all = Array2::from_elem((rows, coordinates.ncols()), f64::NAN);
-    for (row, &at) in coordinates.outer_iter().zip(kept) {
-        all.row_mut(at as usize).assign(&row);
-    }
-    all
+    let coordinates = match source {
+        Source::Kernel { points, .. } => with_equal_rows(coordinates, |row| equal_row(points.view(), row)),
+        _ => coordinates,
+    };
+    spread_rows(coordinates, kept, rows)
+}
+
+/// The first row before this one that is equal to it.
+fn equal_row(points: PointsRef<'_>, row: usize) -> Option<usize> {
+    (0..row).find(|&before| points.row_equals(row, points, before))
 }
 
 impl FittedSpectralEmbedding {
