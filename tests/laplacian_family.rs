@@ -608,3 +608,49 @@ fn the_same_bits_for_every_number_of_threads() {
     };
     assert_eq!(fit(1), fit(3));
 }
+
+#[test]
+fn coordinates_are_those_of_scikit_learn() {
+    // Rows 0, 50 and 199 of roll(200) from scikit-learn 1.9, signs included.
+    let base = SpectralEmbedding::default();
+    let cases = [
+        (
+            base.clone().n_neighbors(9_usize),
+            [
+                [-0.031237566505644947, 0.030382425175933474],
+                [0.036458045921062394, 0.028939968772399308],
+                [0.0387195830617825, 0.03793011521515723],
+            ],
+        ),
+        (
+            base.clone(),
+            [
+                [-0.015511626904717501, 0.002326536219714883],
+                [-0.014379754959515352, 0.015130450550883719],
+                [-0.01651311496482608, 0.0023855989313940028],
+            ],
+        ),
+        (
+            base.clone().affinity(AffinityName::Rbf),
+            [
+                [-0.039848280967472754, 0.03786223493604234],
+                [0.11366838829829573, 0.08016716008615492],
+                [0.12527890134992514, 0.12357705217959761],
+            ],
+        ),
+        (
+            base.clone().affinity(AffinityName::Rbf).gamma(0.1),
+            [
+                [-0.022957176660580503, -0.0014396264703143919],
+                [-0.0198703073361901, 0.04951404674584481],
+                [-0.026710453782027386, 0.044005006677446896],
+            ],
+        ),
+    ];
+    for (method, expected) in cases {
+        let y = embedding(&method.fit(&roll(200), &Ctx::new(2, 0)).unwrap());
+        for (row, expected) in [0, 50, 199].into_iter().zip(expected) {
+            close(&y.row(row).to_vec(), &expected);
+        }
+    }
+}

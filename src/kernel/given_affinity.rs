@@ -13,9 +13,10 @@ use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::input::Csr;
+use crate::input::check::{asymmetry, largest};
 
 /// Largest difference of the two directions of an affinity, relative to the
-/// larger, that counts as rounding.
+/// larger (of a full matrix: to the largest), that counts as rounding.
 const ASYMMETRY: f64 = 1e-8;
 /// A caller's full matrix of affinities: square, not negative, symmetric.
 pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Affinity> {
@@ -25,20 +26,25 @@ pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Affinity> {
             "the affinity matrix must be square (n x n), got {n} x {columns}: pass affinities between all rows"
         )));
     }
-    let fault = (0..n).into_par_iter().map(|i| -> Result<Option<Error>> {
-        ctx.check()?;
-        let bad = (0..n).find_map(|j| pair_fault(i, j, matrix[[i, j]], matrix[[j, i]]));
-        Ok(bad)
+    let fault = (0..n).into_par_iter().find_map_first(|i| {
+        let row = matrix.row(i);
+        row.iter().enumerate().find_map(|(j, &weight)| pair_fault(i, j, weight, weight))
     });
-    let faults: Vec<Option<Error>> = fault.collect::<Result<_>>()?;
-    if let Some(fault) = faults.into_iter().flatten().next() {
+    if let Some(fault) = fault {
         return Err(fault);
+    }
+    let (gap, i, j) = asymmetry(matrix, ctx)?;
+    if gap > ASYMMETRY * largest(matrix) {
+        return Err(lopsided(i, j, matrix[[i, j]], matrix[[j, i]]));
     }
     ctx.reserve(
         8 * (n * n) as u64,
         "a copy of the affinity matrix",
         "pass the affinities as a sparse matrix",
     )?;
+    if gap == 0.0 {
+        return Ok(Affinity::Dense(matrix.to_owned()));
+    }
     Ok(Affinity::Dense(Array2::from_shape_fn((n, n), |(i, j)| 0.5 * (matrix[[i, j]] + matrix[[j, i]]))))
 }
 
@@ -99,12 +105,16 @@ fn pair_fault(i: usize, j: usize, ahead: f64, back: f64) -> Option<Error> {
         )));
     }
     if (ahead - back).abs() > ASYMMETRY * ahead.max(back) {
-        return Some(Error::input(format!(
-            "the affinity matrix is not symmetric: from row {i} to row {j} it is {ahead}, back it is {back}; \
-             pass a symmetric matrix, for example (A + A.T) / 2"
-        )));
+        return Some(lopsided(i, j, ahead, back));
     }
     None
+}
+
+fn lopsided(i: usize, j: usize, ahead: f64, back: f64) -> Error {
+    Error::input(format!(
+        "the affinity matrix is not symmetric: from row {i} to row {j} it is {ahead}, back it is {back}; pass a \
+         symmetric matrix, for example (A + A.T) / 2"
+    ))
 }
 
 #[cfg(test)]

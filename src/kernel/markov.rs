@@ -12,11 +12,13 @@
 //!
 //! Cost: O(entries); the automatic ε looks at a bounded number of pairs.
 
+use ndarray::Axis;
 use rayon::prelude::*;
 
 use super::affinity::Affinity;
 use super::laplacian::normalized_laplacian;
 use super::sparse::SparseSymmetric;
+use crate::context::Ctx;
 use crate::error::Result;
 
 /// Pairs the automatic ε looks at.
@@ -38,16 +40,18 @@ pub struct Markov {
 
 impl Markov {
     /// From the kernel without its diagonal (a full one may have it), which is 1.
-    pub fn new(kernel: Affinity, alpha: f64) -> Result<Markov> {
+    pub fn new(kernel: Affinity, alpha: f64, ctx: &Ctx) -> Result<Markov> {
         let density: Vec<f64> = kernel.degrees().iter().map(|sum| (1.0 + sum).powf(alpha)).collect();
         let share = |i: usize, j: usize, value: f64| value / (density[i] * density[j]);
         let kernel = match kernel {
             Affinity::Sparse(graph) => Affinity::Sparse(graph.reweighted(share)?),
             Affinity::Dense(mut matrix) => {
-                for (i, mut row) in matrix.outer_iter_mut().enumerate() {
+                let rows = matrix.axis_iter_mut(Axis(0)).into_par_iter().enumerate();
+                rows.try_for_each(|(i, mut row)| {
                     row.iter_mut().enumerate().for_each(|(j, value)| *value = share(i, j, *value));
                     row[i] = share(i, i, 1.0);
-                }
+                    ctx.check()
+                })?;
                 Affinity::Dense(matrix)
             }
         };
@@ -82,18 +86,18 @@ pub struct Width {
 
 /// The ε at which log S grows fastest; `squares(i)` are the squared distances of
 /// row i to those it is compared with. All rows in one place: ε = 1.
-pub fn automatic_width(rows: usize, squares: impl Fn(usize) -> Vec<f64>) -> Width {
+pub fn automatic_width(rows: usize, squares: impl Fn(usize) -> Vec<f64>, ctx: &Ctx) -> Result<Width> {
     let lists = some_rows(rows, squares);
     let mut sorted: Vec<f64> = lists.iter().flatten().copied().filter(|&square| square > 0.0).collect();
     if sorted.is_empty() {
-        return Width { epsilon: 1.0, dimension: 0.0 };
+        return Ok(Width { epsilon: 1.0, dimension: 0.0 });
     }
     sorted.sort_unstable_by(f64::total_cmp);
     // Pairs that all but coincide would only stretch the grid.
     let (low, high) = (sorted[sorted.len() / 100].ln() - 1.0, sorted[sorted.len() - 1].ln() + 1.0);
     let step = (high - low) / WIDTHS as f64;
-    let coarse = steepest(&lists, low, step);
-    steepest(&lists, coarse.epsilon.ln() - step, 2.0 * step / WIDTHS as f64)
+    let coarse = steepest(&lists, low, step, ctx)?;
+    steepest(&lists, coarse.epsilon.ln() - step, 2.0 * step / WIDTHS as f64, ctx)
 }
 
 /// Evenly chosen rows, as many as hold [`PAIRS`] pairs.
@@ -110,27 +114,21 @@ fn some_rows(rows: usize, squares: impl Fn(usize) -> Vec<f64>) -> Vec<Vec<f64>> 
 }
 
 /// The best of widths exp(low + step·s), s = 0..=WIDTHS, the first of equal ones.
-fn steepest(lists: &[Vec<f64>], low: f64, step: f64) -> Width {
-    let widths: Vec<Width> = (0..=WIDTHS)
-        .into_par_iter()
-        .map(|s| {
-            let epsilon = (low + step * s as f64).exp();
-            Width { epsilon, dimension: 2.0 * slope(lists, epsilon) }
-        })
-        .collect();
-    widths
-        .into_iter()
-        .reduce(|best, next| if next.dimension > best.dimension { next } else { best })
-        .unwrap_or(
-            // proof: there is always s = 0.
-            Width { epsilon: 1.0, dimension: 0.0 },
-        )
+fn steepest(lists: &[Vec<f64>], low: f64, step: f64, ctx: &Ctx) -> Result<Width> {
+    let width = |s: usize| {
+        let epsilon = (low + step * s as f64).exp();
+        Ok(Width { epsilon, dimension: 2.0 * slope(lists, epsilon, ctx)? })
+    };
+    let widths: Vec<Width> = (0..=WIDTHS).into_par_iter().map(width).collect::<Result<_>>()?;
+    let first = widths[0];
+    Ok(widths.into_iter().fold(first, |best, next| if next.dimension > best.dimension { next } else { best }))
 }
 
 /// d log S / d log ε, every row with itself counted.
-fn slope(lists: &[Vec<f64>], epsilon: f64) -> f64 {
+fn slope(lists: &[Vec<f64>], epsilon: f64, ctx: &Ctx) -> Result<f64> {
     let (mut sum, mut moment) = (0.0, 0.0);
     for list in lists {
+        ctx.check()?;
         sum += 1.0;
         for &square in list {
             let ratio = square / epsilon;
@@ -142,7 +140,7 @@ fn slope(lists: &[Vec<f64>], epsilon: f64) -> f64 {
             }
         }
     }
-    moment / sum
+    Ok(moment / sum)
 }
 
 #[cfg(test)]
@@ -155,16 +153,18 @@ mod tests {
     fn the_dimension_of_a_line_and_of_a_square() {
         let fraction = |i: usize, step: f64| (i as f64 * step).fract();
         let place = |i: usize| [fraction(i, 0.618_033_988_749_895), fraction(i, 0.754_877_666_246_693)];
+        let ctx = Ctx::new(1, 0);
         for (used, low, high) in [(1, 0.8, 1.2), (2, 1.6, 2.3)] {
             let squares = |i: usize| {
                 let gap = |j: usize| (0..used).map(|c| (place(i)[c] - place(j)[c]).powi(2)).sum::<f64>();
                 (0..900).filter(|&j| j != i).map(gap).collect()
             };
-            let width = automatic_width(900, squares);
+            let width = ctx.install(|| automatic_width(900, squares, &ctx)).unwrap();
             assert!((low..high).contains(&width.dimension), "{width:?}");
             assert!(width.epsilon > 1e-6 && width.epsilon < 1.0, "{width:?}");
         }
-        assert_eq!(automatic_width(5, |_| vec![0.0; 4]), Width { epsilon: 1.0, dimension: 0.0 });
+        let same = automatic_width(5, |_| vec![0.0; 4], &ctx).unwrap();
+        assert_eq!(same, Width { epsilon: 1.0, dimension: 0.0 });
     }
 
     #[test]
@@ -175,8 +175,8 @@ mod tests {
         let targets: Vec<u32> = (0..6).flat_map(others).collect();
         let weights: Vec<f64> = (0..6).flat_map(|i| others(i).map(move |j| value(i, j as usize))).collect();
         let graph = Graph::from_csr(6, &[0, 5, 10, 15, 20, 25, 30], &targets, &weights).unwrap();
-        let dense = Markov::new(Affinity::Dense(full), 0.7).unwrap();
-        let sparse = Markov::new(Affinity::Sparse(graph), 0.7).unwrap();
+        let dense = Markov::new(Affinity::Dense(full), 0.7, &Ctx::new(1, 0)).unwrap();
+        let sparse = Markov::new(Affinity::Sparse(graph), 0.7, &Ctx::new(1, 0)).unwrap();
         let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14);
         assert!(near(&dense.degrees, &sparse.degrees) && near(&dense.density, &sparse.density));
         assert!((dense.stationary().iter().sum::<f64>() - 1.0).abs() < 1e-14);

@@ -7,6 +7,7 @@
 //! Cost: a neighbour search and O(edges), or n²·D for all pairs.
 
 use ndarray::Array2;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::affinity_graph::{bridge_rows, in_pieces};
@@ -74,18 +75,18 @@ impl Epsilon {
     fn choose<'a>(
         self,
         scale: Scale,
-        automatic: impl FnOnce() -> Width,
+        automatic: impl FnOnce() -> Result<Width>,
         mut lengths: impl Iterator<Item = &'a f64>,
     ) -> Result<(f64, Option<f64>)> {
         let Some(given) = self.0 else {
-            let width = automatic();
+            let width = automatic()?;
             return Ok((width.epsilon, Some(width.dimension)));
         };
         let epsilon = scale.into(scale.into(given));
         if lengths.any(|&length| gauss(length, epsilon) > 0.0) {
             return Ok((epsilon, None));
         }
-        let suggested = scale.back_squared(automatic().epsilon);
+        let suggested = scale.back_squared(automatic()?.epsilon);
         Err(Error::param(
             "epsilon",
             format!(
@@ -113,7 +114,7 @@ pub fn near(
     let manifold = Manifold::new(setting, paths, data, ctx)?;
     let (lengths, scale) = (manifold.graph(), manifold.length_scale());
     let squares = |i: usize| lengths.row(i).1.iter().map(|length| length * length).collect();
-    let automatic = || automatic_width(lengths.len(), squares);
+    let automatic = || automatic_width(lengths.len(), squares, ctx);
     let (epsilon, dimension) = epsilon.choose(scale, automatic, lengths.weights().iter())?;
     let kernel = weigh(lengths, &bridge_rows(&manifold), |length| gauss(length, epsilon))?;
     let rows = kernel.len();
@@ -146,13 +147,16 @@ pub fn all_pairs(setting: &Setting, epsilon: Epsilon, data: Data<'_>, ctx: &Ctx)
         (data, metric) => return Err(unfit(data, metric.is_none(), "distances")),
     };
     let rows = matrix.nrows();
-    let twins: Vec<Option<u32>> =
-        (0..rows).map(|i| (0..i).find(|&j| matrix[[i, j]] == 0.0).map(|j| j as u32)).collect();
+    let twin = |i: usize| {
+        ctx.check()?;
+        Ok((0..i).find(|&j| matrix[[i, j]] == 0.0).map(|j| j as u32))
+    };
+    let twins: Vec<Option<u32>> = (0..rows).into_par_iter().map(twin).collect::<Result<_>>()?;
     let squares = |i: usize| {
         let others = matrix.row(i).into_iter().enumerate().filter(|(j, _)| *j != i);
         others.map(|(_, length)| length * length).collect()
     };
-    let automatic = || automatic_width(rows, squares);
+    let automatic = || automatic_width(rows, squares, ctx);
     let off_diagonal = matrix.indexed_iter().filter(|((i, j), _)| i < j).map(|(_, length)| length);
     let (epsilon, dimension) = epsilon.choose(length_scale, automatic, off_diagonal)?;
     matrix.par_mapv_inplace(|length| gauss(length, epsilon));
@@ -194,12 +198,12 @@ impl Reach {
     }
 
     /// Rows that take part as `rows` rows of the data: equal rows alike, others NaN.
-    pub fn as_data_rows(&self, values: Array2<f64>, rows: usize) -> Array2<f64> {
+    pub fn as_data_rows(&self, values: Array2<f64>, rows: usize, ctx: &Ctx) -> Result<Array2<f64>> {
         match self {
-            Reach::Near(manifold) => manifold.as_data_rows(values),
+            Reach::Near(manifold) => Ok(manifold.as_data_rows(values)),
             Reach::All { kept, twins, .. } => {
-                let values = with_equal_rows(values, |row| twins[row].map(|twin| twin as usize));
-                spread_rows(values, kept.as_deref(), rows)
+                let values = with_equal_rows(values, |row| twins[row].map(|twin| twin as usize), ctx)?;
+                Ok(spread_rows(values, kept.as_deref(), rows))
             }
         }
     }

@@ -160,7 +160,7 @@ impl Recipe for DiffusionMaps {
         let DiffusionKernel { kernel, pieces, labels, bridges, reach, epsilon, dimension } =
             self.kernel(data, ctx)?;
         check_components(self.n_components, kernel.len() - 1, "rows of the largest component - 1")?;
-        let markov = Markov::new(kernel, self.alpha)?;
+        let markov = Markov::new(kernel, self.alpha, ctx)?;
         let walk = match (&markov.kernel, markov.laplacian()) {
             (_, Some(laplacian)) => Walk::Sparse(laplacian?),
             (Affinity::Dense(matrix), None) => {
@@ -180,7 +180,7 @@ impl Recipe for DiffusionMaps {
         }
         fix_signs(&mut functions);
         let eigenvalues: Vec<f64> = smooth.values.iter().map(|value| 1.0 - value).collect();
-        let eigenvectors = reach.as_data_rows(functions.clone(), rows);
+        let eigenvectors = reach.as_data_rows(functions.clone(), rows, ctx)?;
         let powers: Array1<f64> = eigenvalues.iter().map(|&value| power(value, self.t)).collect();
         // P^t ψ = λ^t ψ: from t = 1 on nothing is divided by λ.
         let ratio = |value: f64| match self.t {

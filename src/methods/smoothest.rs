@@ -106,16 +106,18 @@ pub fn functions(smooth: &Smoothest, affinity: &Affinity, degrees: &[f64]) -> Ar
 /// Coordinates with those of an earlier row wherever `twin` names one.
 pub fn with_equal_rows(
     mut coordinates: Array2<f64>,
-    twin: impl Fn(usize) -> Option<usize> + Sync + Send,
-) -> Array2<f64> {
-    let twins: Vec<Option<usize>> = (0..coordinates.nrows()).into_par_iter().map(&twin).collect();
+    twin: impl Fn(usize) -> Option<usize> + Sync,
+    ctx: &Ctx,
+) -> Result<Array2<f64>> {
+    let rows = (0..coordinates.nrows()).into_par_iter();
+    let twins: Vec<Option<usize>> = rows.map(|row| ctx.check().map(|()| twin(row))).collect::<Result<_>>()?;
     for (row, twin) in twins.into_iter().enumerate() {
         if let Some(twin) = twin {
             let same = coordinates.row(twin).to_owned();
             coordinates.row_mut(row).assign(&same);
         }
     }
-    coordinates
+    Ok(coordinates)
 }
 
 /// Rows of coordinates among `rows` rows, row i being `kept[i]`; the others NaN.

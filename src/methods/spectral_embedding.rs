@@ -258,7 +258,7 @@ impl Recipe for SpectralEmbedding {
         let mut coordinates = functions(&smooth, &affinity, &degrees);
         fix_signs(&mut coordinates);
         let walk: Vec<f64> = smooth.values.iter().map(|value| 1.0 - value).collect();
-        let embedding = as_data_rows(coordinates.clone(), &source, kept.as_deref(), rows);
+        let embedding = as_data_rows(coordinates.clone(), &source, kept.as_deref(), rows, ctx)?;
         Ok(FittedSpectralEmbedding {
             embedding,
             eigenvalues: smooth.values,
@@ -293,15 +293,21 @@ impl Recipe for SpectralEmbedding {
 
 /// Coordinates of the rows that take part as coordinates of the rows of the data:
 /// equal rows get equal ones, rows left out NaN.
-fn as_data_rows(coordinates: Array2<f64>, source: &Source, kept: Option<&[u32]>, rows: usize) -> Array2<f64> {
+fn as_data_rows(
+    coordinates: Array2<f64>,
+    source: &Source,
+    kept: Option<&[u32]>,
+    rows: usize,
+    ctx: &Ctx,
+) -> Result<Array2<f64>> {
     if let Source::Neighborhood { manifold, .. } = source {
-        return manifold.as_data_rows(coordinates);
+        return Ok(manifold.as_data_rows(coordinates));
     }
     let coordinates = match source {
-        Source::Kernel { points, .. } => with_equal_rows(coordinates, |row| equal_row(points.view(), row)),
+        Source::Kernel { points, .. } => with_equal_rows(coordinates, |row| equal_row(points.view(), row), ctx)?,
         _ => coordinates,
     };
-    spread_rows(coordinates, kept, rows)
+    Ok(spread_rows(coordinates, kept, rows))
 }
 
 /// The first row before this one that is equal to it.
