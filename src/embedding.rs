@@ -65,6 +65,11 @@ fn tell(spectrum: &Spectrum, kept: &[Option<f64>], noise: f64, ctx: &Ctx) {
             ),
         );
     }
+    tell_unconverged(spectrum, ctx);
+}
+
+/// Tell of a solver that stopped before its tolerance.
+pub fn tell_unconverged(spectrum: &Spectrum, ctx: &Ctx) {
     if !spectrum.converged {
         let worst = spectrum.residuals.iter().fold(0.0_f64, |most, &residual| most.max(residual));
         ctx.warn(

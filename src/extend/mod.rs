@@ -7,6 +7,7 @@ pub mod fastmap;
 pub mod kernel_map;
 pub mod linear;
 pub mod local_kernel;
+pub mod nystrom;
 mod stored_kernel;
 pub mod triangulation;
 
@@ -14,4 +15,5 @@ pub use eigenfunction::Eigenfunction;
 pub use fastmap::FastMap;
 pub use kernel_map::{FittedKernelMap, KernelMap};
 pub use linear::LinearMap;
+pub use nystrom::Nystrom;
 pub use triangulation::Triangulation;

@@ -60,12 +60,12 @@ impl Components {
     }
 
     /// The piece with the most nodes, the first of several.
-    fn largest(&self) -> usize {
+    pub fn largest(&self) -> usize {
         (0..self.count()).rev().max_by_key(|&piece| self.sizes[piece]).unwrap_or(0)
     }
 
     /// The largest few sizes, written out.
-    fn sizes_in_words(&self) -> String {
+    pub fn sizes_in_words(&self) -> String {
         const SHOWN: usize = 5;
         let mut sizes = self.sizes.clone();
         sizes.sort_unstable_by(|a, b| b.cmp(a));

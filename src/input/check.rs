@@ -103,7 +103,8 @@ fn check_square(matrix: ArrayView2<'_, f64>, what: &str) -> Result<()> {
     )))
 }
 
-fn largest(matrix: ArrayView2<'_, f64>) -> f64 {
+/// The largest magnitude of an entry.
+pub(crate) fn largest(matrix: ArrayView2<'_, f64>) -> f64 {
     (0..matrix.nrows())
         .into_par_iter()
         .map(|row| matrix.row(row).iter().fold(0.0_f64, |most, value| most.max(value.abs())))
@@ -111,7 +112,7 @@ fn largest(matrix: ArrayView2<'_, f64>) -> f64 {
 }
 
 /// The worst disagreement between (i, j) and (j, i), and where.
-fn asymmetry(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<(f64, usize, usize)> {
+pub(crate) fn asymmetry(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<(f64, usize, usize)> {
     // Blocks keep both the row-wise and the column-wise walk in cache.
     const BLOCK: usize = 64;
     let n = matrix.nrows();

@@ -27,10 +27,10 @@ choices! {
         Auto = "auto",
         /// All eigenpairs of the dense matrix.
         Dense = "dense",
-        /// With a factorisation of the matrix (named as scikit-learn names it).
+        /// By factoring the matrix (named as scikit-learn names it).
         Direct = "arpack" | "direct",
-        /// By products with the matrix alone.
-        Iterative = "iterative",
+        /// By products with the matrix alone (named as scikit-learn names them).
+        Iterative = "iterative" | "lobpcg" | "amg",
     }
 }
 
@@ -117,39 +117,36 @@ choices! {
 impl EigenSolver {
     /// The solver's options.
     pub fn options(self, tol: f64, max_iter: Option<usize>) -> Result<Options> {
-        if !(tol.is_finite() && tol >= 0.0) {
-            return Err(Error::param("tol", format!("must be a number >= 0, got {tol}")));
-        }
-        if max_iter == Some(0) {
-            return Err(Error::param("max_iter", "must be at least 1, or None for the default"));
-        }
         let solver = match self {
             EigenSolver::Auto => Solver::Auto,
             EigenSolver::Dense => Solver::Dense,
             EigenSolver::Krylov => Solver::Krylov,
         };
-        Ok(Options { solver, tol, max_iter, ..Options::default() })
+        solver_options(solver, tol, max_iter)
     }
 }
 
 impl SparseSolver {
-    /// The solver's options. `tol` is relative to the eigenvalues that are wanted,
-    /// which are small: the residual relative to the matrix is held far below it.
-    /// `max_iter` is scikit-learn's, counted in restarts: never fewer than our own cap.
+    /// The solver's options.
     pub fn options(self, tol: f64, max_iter: Option<usize>) -> Result<Options> {
-        const RESIDUAL: f64 = 1e-6;
-        const LEAST_STEPS: usize = 1000;
         let solver = match self {
-            SparseSolver::Auto => EigenSolver::Auto,
-            SparseSolver::Dense => EigenSolver::Dense,
-            SparseSolver::Direct | SparseSolver::Iterative => EigenSolver::Krylov,
+            SparseSolver::Auto => Solver::Auto,
+            SparseSolver::Dense => Solver::Dense,
+            SparseSolver::Direct => Solver::Direct,
+            SparseSolver::Iterative => Solver::Iterative,
         };
-        let options = solver.options(tol, max_iter)?;
-        if tol >= 1.0 {
-            return Err(Error::param("tol", format!("must be below 1, got {tol}")));
-        }
-        Ok(Options { tol: RESIDUAL * tol, max_iter: max_iter.map(|steps| steps.max(LEAST_STEPS)), ..options })
+        solver_options(solver, tol, max_iter)
     }
+}
+
+fn solver_options(solver: Solver, tol: f64, max_iter: Option<usize>) -> Result<Options> {
+    if !(tol.is_finite() && tol >= 0.0) {
+        return Err(Error::param("tol", format!("must be a number >= 0, got {tol}")));
+    }
+    if max_iter == Some(0) {
+        return Err(Error::param("max_iter", "must be at least 1, or None for the default"));
+    }
+    Ok(Options { solver, tol, max_iter, ..Options::default() })
 }
 
 impl NeighborsAlgorithm {

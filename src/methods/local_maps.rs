@@ -13,10 +13,10 @@ use super::locator::Locator;
 use super::neighborhood::as_indices;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
-use crate::kernel::assemble;
 use crate::kernel::local::{Source, Variant, blocks, principal};
+use crate::kernel::{Form, assemble};
 use crate::neighbors::{Hood, Neighbors};
-use crate::spectrum::{Options, bottom, fix_signs};
+use crate::spectrum::{Options, bottom, bottom_of_blocks, fix_signs};
 
 /// Space between two pieces, as a part of the mean width of all.
 const GAP: f64 = 0.2;
@@ -122,18 +122,23 @@ impl Piece {
             return Ok(Piece { placed, eigenvalues: vec![0.0; components], iterations: 0 });
         }
         let near = within(ground, rows, inner, least)?;
-        let mut matrix = None;
+        let mut made = None;
         with(&near, &mut |source, near| {
-            let blocks = blocks(source, near, variant, ctx)?;
-            ctx.stage("alignment", 0);
-            matrix = Some(assemble(count, &blocks, ctx)?);
+            made = Some(blocks(source, near, variant, ctx)?);
             Ok(())
         })?;
         // proof: `with` runs the work or returns its error.
-        let matrix = matrix.expect("assembled");
+        let blocks = made.expect("made");
+        let matrix = assemble(count, &blocks, ctx)?;
         let found = components.min(count - 1);
         let constant = Array2::from_elem((count, 1), 1.0 / (count as f64).sqrt());
-        let spectrum = bottom(&matrix, &constant, found, options, ctx)?;
+        let spectrum = match blocks.form {
+            Form::Product => bottom_of_blocks(&matrix, &blocks, &constant, found, options, ctx)?,
+            Form::Complement => {
+                drop(blocks); // they have no root, and a large fit needs the room
+                bottom(&matrix, &constant, found, options, ctx)?
+            }
+        };
         if !spectrum.converged {
             tell_of_residual(&spectrum.residuals, spectrum.iterations, ctx);
         }

@@ -32,6 +32,7 @@ use crate::kernel::local::{Source, Variant, barycentric};
 use crate::neighbors::{Hood, Neighbors};
 use crate::params::params;
 use crate::pipeline::{Attribute, Data, Model, Recipe};
+use crate::spectrum::Options;
 
 params! {
     /// Locally linear embedding: standard, modified, Hessian, or by tangent spaces.
@@ -146,12 +147,21 @@ impl LocallyLinearEmbedding {
     }
 }
 
+impl LocallyLinearEmbedding {
+    /// `max_iter` is scikit-learn's, counted in restarts: never fewer than our own cap.
+    fn options(&self) -> Result<Options> {
+        const LEAST_STEPS: usize = 1000;
+        let options = self.eigen_solver.options(self.tol, self.max_iter)?;
+        Ok(Options { max_iter: self.max_iter.map(|steps| steps.max(LEAST_STEPS)), ..options })
+    }
+}
+
 impl Recipe for LocallyLinearEmbedding {
     type Model = FittedLocallyLinearEmbedding;
 
     fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedLocallyLinearEmbedding> {
         let setting = self.setting()?;
-        let options = self.eigen_solver.options(self.tol, self.max_iter)?;
+        let options = self.options()?;
         setting.check(data)?;
         self.check(data.rows())?;
         ctx.reserve(self.memory(data.rows(), 0), "LocallyLinearEmbedding", WAY_OUT)?;

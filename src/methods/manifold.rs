@@ -131,6 +131,16 @@ impl Manifold {
         &self.labels
     }
 
+    /// Rows of the data that are in the graph, when some were left out.
+    pub fn kept(&self) -> Option<&[u32]> {
+        self.kept.as_deref()
+    }
+
+    /// Links that were added to join pieces, as rows of the data.
+    pub fn bridges(&self) -> &Array2<i64> {
+        &self.bridges
+    }
+
     /// What lengths in the graph are multiplied by, against the data's own.
     pub fn length_scale(&self) -> Scale {
         self.length_scale

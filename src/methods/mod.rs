@@ -4,7 +4,9 @@
 //! name stands for is decided here and nowhere else; the Python classes are
 //! compared with [`all`] by a test.
 
+mod affinity_graph;
 pub mod choices;
+mod diffusion_kernel;
 mod geodesic_params;
 mod landmark_geodesics;
 mod local_maps;
@@ -12,7 +14,9 @@ mod local_rows;
 pub mod locator;
 pub mod manifold;
 pub mod neighborhood;
+mod new_affinities;
 pub mod scaling;
+mod smoothest;
 
 use serde::de::DeserializeOwned;
 
@@ -64,6 +68,8 @@ methods!(
     kernel_isomap::KernelIsomap,
     landmark_isomap::LandmarkIsomap,
     locally_linear_embedding::LocallyLinearEmbedding,
+    spectral_embedding::SpectralEmbedding,
+    diffusion_maps::DiffusionMaps,
 );
 
 fn read<M: SavedModel + DeserializeOwned + 'static>(state: &[u8]) -> Result<Box<dyn SavedModel>> {

@@ -1,0 +1,264 @@
+//! Affinities: how alike two rows are, on a neighbourhood graph or between all
+//! pairs, and the width beyond which they are not.
+//!
+//! Place: a graph of distances (or a kernel matrix) in, an [`Affinity`] out, to
+//! [`super::laplacian`]. Belkin and Niyogi 2003 (the graph and its heat weights
+//! exp(−d²/b²), b the bandwidth, a length); scikit-learn's ½(A + Aᵀ) for weights
+//! without lengths. A row is never its own neighbour: entries on the diagonal are
+//! shown but do not count.
+//!
+//! Cost: O(entries).
+
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::graph::{Components, Graph, components};
+
+/// What no heat weight of a bandwidth chosen here falls below, so that a far row
+/// keeps its place in the graph.
+const LEAST_HEAT: f64 = 1e-100;
+/// A bridge weighs at least this much of the lightest edge.
+const LEAST_BRIDGE: f64 = 1e-3;
+
+/// Symmetric affinities ≥ 0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Affinity {
+    /// Of the edges of a graph; all others are 0.
+    Sparse(Graph),
+    /// Of all pairs. The diagonal does not count.
+    Dense(Array2<f64>),
+}
+
+impl Affinity {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Affinity::Sparse(graph) => graph.len(),
+            Affinity::Dense(matrix) => matrix.nrows(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The sum of a row's affinities to the others, each one sequential sum.
+    pub fn degrees(&self) -> Vec<f64> {
+        let sum = |i| {
+            let mut total = 0.0;
+            self.for_each(i, |_, weight| total += weight);
+            total
+        };
+        (0..self.len()).into_par_iter().with_min_len(64).map(sum).collect()
+    }
+
+    /// Every other row with its affinity to row `i`, ascending.
+    pub fn for_each(&self, i: usize, mut see: impl FnMut(usize, f64)) {
+        match self {
+            Affinity::Sparse(graph) => {
+                let (targets, weights) = graph.row(i);
+                targets.iter().zip(weights).for_each(|(&j, &weight)| see(j as usize, weight));
+            }
+            Affinity::Dense(matrix) => {
+                for (j, &weight) in matrix.row(i).iter().enumerate() {
+                    if j != i {
+                        see(j, weight);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The pieces that affinities above zero hold together.
+    pub fn components(&self) -> Components {
+        match self {
+            Affinity::Sparse(graph) => components(graph),
+            Affinity::Dense(matrix) => dense_components(matrix.view()),
+        }
+    }
+
+    /// The affinities between some rows alone, ascending.
+    pub fn between(&self, rows: &[u32]) -> Result<Affinity> {
+        Ok(match self {
+            Affinity::Sparse(graph) => Affinity::Sparse(graph.subgraph(rows)?),
+            Affinity::Dense(matrix) => {
+                let row = |at: usize| rows[at] as usize;
+                let size = (rows.len(), rows.len());
+                Affinity::Dense(Array2::from_shape_fn(size, |(i, j)| matrix[[row(i), row(j)]]))
+            }
+        })
+    }
+
+    /// These affinities among `n` rows, row i being `rows[i]`; the others have none.
+    pub fn spread_over(&self, rows: &[u32], n: usize) -> Result<Affinity> {
+        Ok(match self {
+            Affinity::Sparse(graph) => Affinity::Sparse(graph.spread_over(rows, n)?),
+            Affinity::Dense(matrix) => {
+                let mut wide = Array2::zeros((n, n));
+                for (from, &i) in matrix.outer_iter().zip(rows) {
+                    rows.iter().zip(from).for_each(|(&j, &weight)| wide[[i as usize, j as usize]] = weight);
+                }
+                Affinity::Dense(wide)
+            }
+        })
+    }
+}
+
+/// Pieces of a full matrix, by walking along its entries above zero.
+fn dense_components(matrix: ArrayView2<'_, f64>) -> Components {
+    const UNSEEN: usize = usize::MAX;
+    let n = matrix.nrows();
+    let (mut labels, mut sizes, mut open) = (vec![UNSEEN; n], Vec::new(), Vec::new());
+    for first in 0..n {
+        if labels[first] != UNSEEN {
+            continue;
+        }
+        let piece = sizes.len();
+        sizes.push(0);
+        labels[first] = piece;
+        open.push(first);
+        while let Some(row) = open.pop() {
+            sizes[piece] += 1;
+            for (other, &weight) in matrix.row(row).iter().enumerate() {
+                if weight > 0.0 && labels[other] == UNSEEN {
+                    labels[other] = piece;
+                    open.push(other);
+                }
+            }
+        }
+    }
+    Components { labels, sizes }
+}
+
+/// The farthest of the `k` nearest neighbours of each row, as (distance, index).
+///
+/// The graph is the union of all rows' own lists, so the k nearest of a row in
+/// it are its own list, ties falling by index.
+pub fn reaches(lengths: &Graph, k: usize) -> Vec<(f64, u32)> {
+    let reach = |i: usize| {
+        let (targets, weights) = lengths.row(i);
+        let mut near: Vec<(f64, u32)> = weights.iter().copied().zip(targets.iter().copied()).collect();
+        let last = k.min(near.len());
+        if last == 0 {
+            return (0.0, 0);
+        }
+        near.select_nth_unstable_by(last - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        near[last - 1]
+    };
+    (0..lengths.len()).into_par_iter().with_min_len(64).map(reach).collect()
+}
+
+/// Whether a row at this distance and index lies within a reach.
+pub fn within_reach(reach: (f64, u32), distance: f64, index: u32) -> bool {
+    distance.total_cmp(&reach.0).then(index.cmp(&reach.1)).is_le()
+}
+
+/// ½(A + Aᵀ) of who is in whose list: 1 for mutual neighbours, ½ for one-sided
+/// ones. A link that is in no list joins two pieces and weighs 1.
+pub fn votes(lengths: &Graph, reach: &[(f64, u32)]) -> Result<Graph> {
+    lengths.reweighted(|i, j, distance| {
+        let one = within_reach(reach[i], distance, j as u32);
+        let other = within_reach(reach[j], distance, i as u32);
+        if one != other { 0.5 } else { 1.0 }
+    })
+}
+
+/// How long links become heat: exp(−d²/b²).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Heat {
+    /// b, at the scale of the lengths.
+    pub bandwidth: f64,
+    /// What no weight falls below.
+    pub least: f64,
+}
+
+impl Heat {
+    /// The bandwidth the lengths suggest: the median distance of a row to the
+    /// last of its neighbours. Rows far out do not move it, and keep a weight.
+    pub fn automatic(reach: impl Iterator<Item = f64>) -> Heat {
+        let mut reach: Vec<f64> = reach.filter(|&distance| distance > 0.0).collect();
+        reach.sort_unstable_by(f64::total_cmp);
+        let bandwidth = reach.get(reach.len() / 2).copied().unwrap_or(1.0);
+        Heat { bandwidth, least: LEAST_HEAT }
+    }
+
+    /// A bandwidth that was given: weights are what they are.
+    pub fn given(bandwidth: f64) -> Heat {
+        Heat { bandwidth, least: 0.0 }
+    }
+
+    /// exp(−d²/b²).
+    pub fn weight(self, distance: f64) -> f64 {
+        let ratio = distance / self.bandwidth;
+        (-ratio * ratio).exp().max(self.least)
+    }
+}
+
+/// Weights of edges by their lengths, `bridges` (pairs of rows) kept well above zero.
+pub fn weigh(lengths: &Graph, bridges: &[(u32, u32)], weight: impl Fn(f64) -> f64) -> Result<Graph> {
+    let mut bridges: Vec<(u32, u32)> = bridges.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect();
+    bridges.sort_unstable();
+    let is_bridge = |i: usize, j: usize| bridges.binary_search(&(i as u32, j as u32)).is_ok();
+    let weighed = lengths.reweighted(|_, _, distance| weight(distance))?;
+    if bridges.is_empty() {
+        return Ok(weighed);
+    }
+    let mut lightest = f64::INFINITY;
+    for i in 0..weighed.len() {
+        let (targets, weights) = weighed.row(i);
+        for (&j, &weight) in targets.iter().zip(weights) {
+            if weight > 0.0 && weight < lightest && !is_bridge(i.min(j as usize), i.max(j as usize)) {
+                lightest = weight;
+            }
+        }
+    }
+    let least = if lightest.is_finite() { (LEAST_BRIDGE * lightest).max(LEAST_HEAT) } else { 1.0 };
+    weighed.reweighted(|i, j, weight| if is_bridge(i, j) { weight.max(least) } else { weight })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path() -> Graph {
+        // Lengths 1, 2, 4: with one neighbour each, 0–1 is mutual, the others one-sided.
+        Graph::from_csr(4, &[0, 1, 3, 5, 6], &[1, 0, 2, 1, 3, 2], &[1.0, 1.0, 2.0, 2.0, 4.0, 4.0]).unwrap()
+    }
+
+    #[test]
+    fn one_sided_neighbours_count_half() {
+        let graph = path();
+        let reach = reaches(&graph, 1);
+        assert_eq!(reach, [(1.0, 1), (1.0, 0), (2.0, 1), (4.0, 2)]);
+        assert_eq!(votes(&graph, &reach).unwrap().weights(), [1.0, 1.0, 0.5, 0.5, 0.5, 0.5]);
+    }
+
+    #[test]
+    fn the_bandwidth_is_the_median_reach() {
+        let heat = Heat::automatic([4.0, 1.0, 2.0].into_iter());
+        assert_eq!(heat.bandwidth, 2.0);
+        assert_eq!(heat.weight(2.0), (-1.0_f64).exp());
+        assert!(heat.weight(1e9) > 0.0 && Heat::given(1.0).weight(1e9) == 0.0);
+        assert_eq!(Heat::automatic(std::iter::empty()).bandwidth, 1.0);
+    }
+
+    #[test]
+    fn bridges_never_vanish() {
+        let heat = Heat::given(0.5);
+        let weighed = weigh(&path(), &[(2, 3)], |distance| heat.weight(distance)).unwrap();
+        assert_eq!(weighed.row(3).1[0], 1e-3 * heat.weight(2.0));
+    }
+
+    #[test]
+    fn dense_and_sparse_pieces_agree() {
+        let graph = Graph::from_csr(4, &[0, 1, 2, 3, 4], &[2, 3, 0, 1], &[1.0; 4]).unwrap();
+        let mut matrix = Array2::eye(4);
+        [(0, 2), (2, 0), (1, 3), (3, 1)].into_iter().for_each(|pair| matrix[pair] = 1.0);
+        let (sparse, dense) = (Affinity::Sparse(graph), Affinity::Dense(matrix));
+        assert_eq!(sparse.components(), dense.components());
+        assert_eq!(sparse.degrees(), dense.degrees());
+    }
+}

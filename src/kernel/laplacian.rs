@@ -1,0 +1,208 @@
+//! The normalised graph Laplacian L = I − D^-½ W D^-½ and what is known of its
+//! spectrum without solving anything: one null vector D^½1 per piece.
+//!
+//! Place: affinities in, an operator for `spectrum` out. W the affinities without
+//! their diagonal, D their row sums; a row without affinities is a piece of its
+//! own, with degree 1. Chung 1997; scipy's `csgraph.laplacian(normed=True)`.
+//!
+//! Cost: O(entries); the dense form is multiplied where it lies, never copied.
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
+use rayon::prelude::*;
+
+use super::SparseSymmetric;
+use crate::context::Ctx;
+use crate::error::Result;
+use crate::graph::{Components, Graph};
+use crate::spectrum::SymmetricOperator;
+
+/// Degrees with 1 in the place of 0: rows without affinities stand alone.
+pub fn usable_degrees(mut degrees: Vec<f64>) -> Vec<f64> {
+    degrees.iter_mut().filter(|degree| **degree == 0.0).for_each(|degree| *degree = 1.0);
+    degrees
+}
+
+/// I − D^-½ W D^-½ of a graph of affinities; `own` is the diagonal of W where it
+/// counts (and is part of the degrees).
+pub fn normalized_laplacian(
+    affinity: &Graph,
+    own: Option<&[f64]>,
+    degrees: &[f64],
+) -> Result<SparseSymmetric> {
+    let roots = inverse_roots(degrees);
+    let n = affinity.len();
+    let mut offsets = Vec::with_capacity(n + 1);
+    offsets.push(0);
+    (0..n).for_each(|i| offsets.push(affinity.offsets()[i + 1] + i + 1));
+    let rows: Vec<(Vec<u32>, Vec<f64>)> = (0..n)
+        .into_par_iter()
+        .with_min_len(256)
+        .map(|i| {
+            let (targets, weights) = affinity.row(i);
+            let before = targets.partition_point(|&j| (j as usize) < i);
+            let value = |at: usize| -weights[at] * (roots[i] * roots[targets[at] as usize]);
+            // A row alone is in the null space.
+            let alone = weights.iter().all(|&weight| weight == 0.0);
+            let own = if alone { 0.0 } else { 1.0 - own.map_or(0.0, |own| own[i] / degrees[i]) };
+            let (left, right) = targets.split_at(before);
+            let columns = left.iter().copied().chain([i as u32]).chain(right.iter().copied());
+            let values = (0..before).map(value).chain([own]).chain((before..targets.len()).map(value));
+            (columns.collect(), values.collect())
+        })
+        .collect();
+    let mut columns = Vec::with_capacity(offsets[n]);
+    let mut values = Vec::with_capacity(offsets[n]);
+    for (row, entries) in rows {
+        columns.extend(row);
+        values.extend(entries);
+    }
+    SparseSymmetric::new(offsets, columns, values)
+}
+
+/// D^-½.
+pub fn inverse_roots(degrees: &[f64]) -> Vec<f64> {
+    degrees.iter().map(|degree| 1.0 / degree.sqrt()).collect()
+}
+
+/// D^-½ W D^-½ of a full matrix, which stays where it is.
+pub struct NormalizedAffinity<'a> {
+    matrix: ArrayView2<'a, f64>,
+    roots: Vec<f64>,
+    /// Whether the diagonal of the matrix counts.
+    with_diagonal: bool,
+}
+
+impl<'a> NormalizedAffinity<'a> {
+    /// The operator for these row sums.
+    pub fn new(matrix: ArrayView2<'a, f64>, degrees: &[f64], with_diagonal: bool) -> Self {
+        NormalizedAffinity { matrix, roots: inverse_roots(degrees), with_diagonal }
+    }
+
+    fn own(&self, i: usize) -> f64 {
+        if self.with_diagonal { 0.0 } else { self.matrix[[i, i]] }
+    }
+}
+
+impl SymmetricOperator for NormalizedAffinity<'_> {
+    fn dim(&self) -> usize {
+        self.matrix.nrows()
+    }
+
+    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
+        let mut scaled = x.to_owned();
+        for (mut row, root) in scaled.outer_iter_mut().zip(&self.roots) {
+            row.mapv_inplace(|value| value * root);
+        }
+        let product = crate::linalg::matmul(self.matrix, scaled.view(), ctx)?;
+        for (i, mut row) in y.axis_iter_mut(Axis(0)).enumerate() {
+            let own = self.own(i);
+            for (c, slot) in row.iter_mut().enumerate() {
+                *slot = self.roots[i] * (product[[i, c]] - own * scaled[[i, c]]);
+            }
+        }
+        Ok(())
+    }
+
+    fn to_dense(&self, _: &Ctx) -> Result<Array2<f64>> {
+        let value = |(i, j)| {
+            let weight: f64 = if i == j { self.matrix[[i, i]] - self.own(i) } else { self.matrix[[i, j]] };
+            weight * (self.roots[i] * self.roots[j])
+        };
+        Ok(Array2::from_shape_fn(self.matrix.dim(), value))
+    }
+}
+
+/// The null vectors of the Laplacian: D^½ times the indicator of each piece, of
+/// unit length.
+pub fn null_vectors(degrees: &[f64], pieces: &Components) -> Array2<f64> {
+    let volumes = volumes(degrees, pieces);
+    let mut null = Array2::zeros((degrees.len(), pieces.count()));
+    for (i, (&degree, &piece)) in degrees.iter().zip(&pieces.labels).enumerate() {
+        null[[i, piece]] = (degree / volumes[piece]).sqrt();
+    }
+    null
+}
+
+/// The null space without D^½1, as orthonormal columns: the c-th tells piece
+/// c + 1 from all pieces before it. At most `most` of them.
+pub fn null_contrasts(degrees: &[f64], pieces: &Components, most: usize) -> Array2<f64> {
+    let volumes = volumes(degrees, pieces);
+    let count = most.min(pieces.count().saturating_sub(1));
+    let mut contrasts = Array2::zeros((degrees.len(), count));
+    for c in 0..count {
+        let (before, own) = (volumes[..=c].iter().sum::<f64>(), volumes[c + 1]);
+        let ahead = (before / own / (before + own)).sqrt();
+        let behind = (own / before / (before + own)).sqrt();
+        for (i, (&degree, &piece)) in degrees.iter().zip(&pieces.labels).enumerate() {
+            contrasts[[i, c]] = match piece.cmp(&(c + 1)) {
+                std::cmp::Ordering::Less => -behind * degree.sqrt(),
+                std::cmp::Ordering::Equal => ahead * degree.sqrt(),
+                std::cmp::Ordering::Greater => 0.0,
+            };
+        }
+    }
+    contrasts
+}
+
+/// Sum of the degrees of each piece.
+fn volumes(degrees: &[f64], pieces: &Components) -> Vec<f64> {
+    let mut volumes = vec![0.0; pieces.count()];
+    for (degree, &piece) in degrees.iter().zip(&pieces.labels) {
+        volumes[piece] += degree;
+    }
+    volumes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::affinity::Affinity;
+
+    /// Two pieces (a path of three, a pair) and a row alone.
+    fn pieces() -> (Graph, Vec<f64>, Components) {
+        let (offsets, targets) = ([0, 1, 3, 4, 5, 6, 6], [1, 0, 2, 1, 4, 3]);
+        let graph = Graph::from_csr(6, &offsets, &targets, &[2.0, 2.0, 3.0, 3.0, 0.5, 0.5]).unwrap();
+        let affinity = Affinity::Sparse(graph.clone());
+        (graph, usable_degrees(affinity.degrees()), affinity.components())
+    }
+
+    fn largest(matrix: &Array2<f64>) -> f64 {
+        matrix.iter().fold(0.0, |most, value| most.max(value.abs()))
+    }
+
+    #[test]
+    fn null_vectors_are_null_and_orthonormal() {
+        let (graph, degrees, pieces) = pieces();
+        let laplacian =
+            normalized_laplacian(&graph, None, &degrees).unwrap().to_dense(&Ctx::new(1, 0)).unwrap();
+        let null = null_vectors(&degrees, &pieces);
+        let contrasts = null_contrasts(&degrees, &pieces, 9);
+        assert_eq!((null.ncols(), contrasts.ncols()), (3, 2));
+        assert!(largest(&laplacian.dot(&null)) < 1e-15);
+        assert!(largest(&laplacian.dot(&contrasts)) < 1e-15);
+        assert!(largest(&(null.t().dot(&null) - Array2::<f64>::eye(3))) < 1e-15);
+        assert!(largest(&(contrasts.t().dot(&contrasts) - Array2::<f64>::eye(2))) < 1e-15);
+        let trivial = Array2::from_shape_fn((6, 1), |(i, _)| degrees[i].sqrt());
+        assert!(largest(&trivial.t().dot(&contrasts)) < 1e-14);
+    }
+
+    #[test]
+    fn dense_and_sparse_forms_agree() {
+        let (graph, degrees, _) = pieces();
+        let ctx = Ctx::new(1, 0);
+        // The diagonal of the full matrix must not count.
+        let mut full = Array2::from_diag_elem(6, 7.0);
+        for i in 0..6 {
+            let (targets, weights) = graph.row(i);
+            targets.iter().zip(weights).for_each(|(&j, &weight)| full[[i, j as usize]] = weight);
+        }
+        let dense = NormalizedAffinity::new(full.view(), &degrees, false);
+        let sparse = normalized_laplacian(&graph, None, &degrees).unwrap().to_dense(&ctx).unwrap();
+        let own = Array2::from_diag(&ndarray::arr1(&[1.0, 1.0, 1.0, 1.0, 1.0, 0.0]));
+        assert!(largest(&(own - dense.to_dense(&ctx).unwrap() - &sparse)) < 1e-15);
+        let x = Array2::from_shape_fn((6, 2), |(i, c)| (i * i + c) as f64);
+        let mut y = Array2::zeros((6, 2));
+        ctx.install(|| dense.apply(x.view(), y.view_mut(), &ctx)).unwrap();
+        assert!(largest(&(dense.to_dense(&ctx).unwrap().dot(&x) - y)) < 1e-13);
+    }
+}

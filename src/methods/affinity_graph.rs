@@ -1,0 +1,291 @@
+//! From data to affinities that a Laplacian can be made of, whatever the data is:
+//! points, distances, a graph of distances, or affinities themselves.
+//!
+//! Place: the first half of Laplacian eigenmaps. Points and distances become a
+//! neighbourhood graph as for every graph method ([`Manifold`]); a graph in pieces
+//! is joined by its shortest links. Where no distances between pieces are known
+//! (affinities, graphs) the pieces stay, and the Laplacian's null space tells them
+//! apart. New rows enter by [`Source`].
+//!
+//! Cost: a neighbour search, then O(edges); n²·D for the dense kernel.
+
+use ndarray::{Array2, ArrayView2};
+
+use super::choices::Isolated;
+use super::locator::Locator;
+use super::manifold::{Manifold, Paths};
+use super::neighborhood::{Setting, neighbor_lists};
+use super::new_affinities::{Edges, Source};
+use crate::context::Ctx;
+use crate::error::{Error, Result, WarningKind};
+use crate::graph::geodesic::PathMethod;
+use crate::graph::{Components, Graph, Policy};
+use crate::input::check::check_offsets;
+use crate::input::{Csr, PointsRef, Scale};
+use crate::kernel::affinity::{Affinity, Heat, reaches, votes, weigh};
+use crate::kernel::functions::{Kernel, kernel_matrix};
+use crate::kernel::given_affinity::{given_dense, given_sparse};
+use crate::neighbors::{Algorithm, Hood, Index, Metric, Neighbors};
+use crate::pipeline::Data;
+
+/// Degrees below this are rounding, not affinity.
+const NO_DEGREE: f64 = 1e-100;
+
+/// Affinities of the rows that take part, and where new rows find theirs.
+pub struct AffinityGraph {
+    /// Between the rows that take part.
+    pub affinity: Affinity,
+    /// Pieces of these affinities that were left as they are.
+    pub pieces: Components,
+    /// Piece of each row of the data before the policy acted.
+    pub labels: Vec<usize>,
+    /// Rows of the data that take part, when some were left out.
+    pub kept: Option<Vec<u32>>,
+    /// Links that were added, as rows of the data.
+    pub bridges: Array2<i64>,
+    /// For new rows.
+    pub source: Source,
+    /// Width of the weights, in the data's units, where they have one.
+    pub bandwidth: Option<f64>,
+}
+
+/// What the weight of an edge is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum EdgeWeight {
+    /// ½ for each direction.
+    Connectivity,
+    /// exp(−d²/b²); `None` chooses b.
+    Heat(Option<f64>),
+}
+
+impl EdgeWeight {
+    /// Heat at working scale, if it is heat.
+    fn heat(self, scale: Scale, reach: &[(f64, u32)]) -> Option<Heat> {
+        match self {
+            EdgeWeight::Connectivity => None,
+            EdgeWeight::Heat(Some(bandwidth)) => Some(Heat::given(scale.into(bandwidth))),
+            EdgeWeight::Heat(None) => Some(Heat::automatic(reach.iter().map(|&(distance, _)| distance))),
+        }
+    }
+}
+
+/// Points or full distances, by way of their neighbourhood graph.
+pub fn of_neighborhood(
+    setting: &Setting,
+    weight: EdgeWeight,
+    isolated: Isolated,
+    data: Data<'_>,
+    ctx: &Ctx,
+) -> Result<AffinityGraph> {
+    let paths = Paths { method: PathMethod::Auto, conformal: false, isolated };
+    let manifold = Manifold::new(setting, paths, data, ctx)?;
+    let lengths = manifold.graph();
+    let k = match setting.hood {
+        Hood::Nearest(k) => k,
+        Hood::Within(_) => usize::MAX,
+    };
+    let reach = reaches(lengths, k);
+    let scale = manifold.length_scale();
+    let heat = weight.heat(scale, &reach);
+    let graph = match heat {
+        None => votes(lengths, &reach)?,
+        Some(heat) => weigh(lengths, &bridge_rows(&manifold), |distance| heat.weight(distance))?,
+    };
+    let affinity = Affinity::Sparse(graph);
+    if let Some(heat) = heat {
+        let suggested = scale.back(Heat::automatic(reach.iter().map(|&(distance, _)| distance)).bandwidth);
+        refuse_lonely_rows(&affinity, "bandwidth", scale.back(heat.bandwidth), suggested, |row| {
+            manifold.data_row(row as u32)
+        })?;
+    }
+    let rows = affinity.len();
+    Ok(AffinityGraph {
+        pieces: Components { labels: vec![0; rows], sizes: vec![rows] },
+        labels: manifold.labels().to_vec(),
+        kept: manifold.kept().map(<[u32]>::to_vec),
+        bridges: manifold.bridges().clone(),
+        bandwidth: heat.map(|heat| scale.back(heat.bandwidth)),
+        source: Source::Neighborhood { reach: reach.iter().map(|reach| reach.0).collect(), heat, manifold },
+        affinity,
+    })
+}
+
+/// The bridges as rows of the graph.
+pub fn bridge_rows(manifold: &Manifold) -> Vec<(u32, u32)> {
+    let row = |end: i64| usize::try_from(end).ok().and_then(|end| manifold.graph_row(end));
+    manifold.bridges().outer_iter().filter_map(|ends| Some((row(ends[0])?, row(ends[1])?))).collect()
+}
+
+/// A graph of distances: its stored entries are the neighbours, of which `hood`
+/// may take the nearest.
+pub fn of_length_graph(
+    given: &Csr,
+    hood: Hood,
+    weight: EdgeWeight,
+    policy: Policy,
+    isolated: Isolated,
+    ctx: &Ctx,
+) -> Result<AffinityGraph> {
+    check_offsets(given)?;
+    let rows = given.rows();
+    let near = neighbor_lists(given, rows, hood, true)?;
+    let lengths = Graph::from_neighbors(&near);
+    let last = |bounds: &[usize]| (bounds[0] < bounds[1]).then(|| (near.distances[bounds[1] - 1], 0));
+    let reach: Vec<(f64, u32)> =
+        near.offsets.windows(2).map(|bounds| last(bounds).unwrap_or_default()).collect();
+    let heat = weight.heat(Scale::ONE, &reach);
+    let graph = match heat {
+        None => votes_of_lists(&near, &lengths)?,
+        Some(heat) => weigh(&lengths, &[], |distance| heat.weight(distance))?,
+    };
+    let affinity = Affinity::Sparse(graph);
+    let held = in_pieces(affinity, policy, ctx)?;
+    if let Some(heat) = heat {
+        let suggested = Heat::automatic(reach.iter().map(|&(distance, _)| distance)).bandwidth;
+        refuse_lonely_rows(&held.affinity, "bandwidth", heat.bandwidth, suggested, |row| held.data_row(row))?;
+    }
+    let columns = held.kept.as_ref().map(|kept| places(kept, rows));
+    let edges = Edges { locator: Locator::Graph { rows, columns }, hood, isolated, heat };
+    Ok(held.with_source(Source::Lengths(edges), heat.map(|heat| heat.bandwidth)))
+}
+
+/// ½ for each list that names the other row.
+fn votes_of_lists(near: &Neighbors, lengths: &Graph) -> Result<Graph> {
+    let mut listed = near.indices.clone();
+    for bounds in near.offsets.windows(2) {
+        listed[bounds[0]..bounds[1]].sort_unstable();
+    }
+    let names =
+        |i: usize, j: usize| listed[near.offsets[i]..near.offsets[i + 1]].binary_search(&(j as u32)).is_ok();
+    lengths.reweighted(|i, j, _| if names(i, j) && names(j, i) { 1.0 } else { 0.5 })
+}
+
+/// exp(−γ‖x − y‖²) between all pairs of points.
+pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
+    let matrix = kernel_matrix(points, points, Kernel::Rbf { gamma: Some(gamma) }, ctx)?;
+    let affinity = Affinity::Dense(matrix);
+    if affinity.degrees().iter().any(|&degree| degree < NO_DEGREE) {
+        let suggested = 1.0 / median_gap(points, ctx)?.powi(2);
+        refuse_lonely_rows(&affinity, "gamma", gamma, suggested, |row| row)?;
+    }
+    let held = in_pieces(affinity, policy, ctx)?;
+    let points = match &held.kept {
+        None => points.to_owned(),
+        Some(kept) => points.select(&super::neighborhood::as_indices(kept)),
+    };
+    Ok(held.with_source(Source::Kernel { points, gamma }, None))
+}
+
+/// Affinities that are given for all pairs.
+pub fn of_affinities(matrix: ArrayView2<'_, f64>, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
+    let rows = matrix.nrows();
+    let held = in_pieces(given_dense(matrix, ctx)?, policy, ctx)?;
+    Ok(held.with_source(Source::Affinities { rows }, None))
+}
+
+/// Affinities that are given as the edges of a graph.
+pub fn of_affinity_graph(given: &Csr, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
+    check_offsets(given)?;
+    let rows = given.rows();
+    let held = in_pieces(given_sparse(given)?, policy, ctx)?;
+    Ok(held.with_source(Source::Affinities { rows }, None))
+}
+
+/// Median distance of a point to its nearest other one; 1 when all are equal.
+fn median_gap(points: PointsRef<'_>, ctx: &Ctx) -> Result<f64> {
+    let index = Index::build(points, Metric::Euclidean, Algorithm::Auto, ctx)?;
+    let near = index.neighbors_of_all(Hood::Nearest(1), ctx)?;
+    Ok(Heat::automatic(near.distances.into_iter()).bandwidth)
+}
+
+/// Refuse a width at which some row is like no other.
+fn refuse_lonely_rows(
+    affinity: &Affinity,
+    parameter: &'static str,
+    width: f64,
+    suggested: f64,
+    data_row: impl Fn(usize) -> usize,
+) -> Result<()> {
+    let lonely = affinity.degrees().iter().position(|&degree| degree < NO_DEGREE);
+    let Some(row) = lonely.filter(|_| affinity.len() > 1) else { return Ok(()) };
+    Err(Error::param(
+        parameter,
+        format!(
+            "at {parameter} = {width:e} the affinity of row {} to every other row vanishes; try {parameter} = \
+             {suggested:.3e}, which the distances to nearest neighbours suggest",
+            data_row(row)
+        ),
+    ))
+}
+
+/// Affinities after the policy for pieces whose distances are not known.
+pub struct Held {
+    /// Between the rows that take part.
+    pub affinity: Affinity,
+    /// Pieces that were left as they are.
+    pub pieces: Components,
+    /// Piece of each row of the data.
+    pub labels: Vec<usize>,
+    /// Rows of the data that take part, when some were left out.
+    pub kept: Option<Vec<u32>>,
+}
+
+impl Held {
+    fn data_row(&self, row: usize) -> usize {
+        self.kept.as_ref().map_or(row, |kept| kept[row] as usize)
+    }
+
+    fn with_source(self, source: Source, bandwidth: Option<f64>) -> AffinityGraph {
+        let Held { affinity, pieces, labels, kept } = self;
+        let bridges = Array2::zeros((0, 2));
+        AffinityGraph { affinity, pieces, labels, kept, bridges, source, bandwidth }
+    }
+}
+
+/// Act on affinities in pieces.
+pub fn in_pieces(affinity: Affinity, policy: Policy, ctx: &Ctx) -> Result<Held> {
+    let pieces = affinity.components();
+    let labels = pieces.labels.clone();
+    let count = pieces.count();
+    if count <= 1 {
+        return Ok(Held { affinity, pieces, labels, kept: None });
+    }
+    let (sizes, rows) = (pieces.sizes_in_words(), labels.len());
+    match policy {
+        Policy::Error => Err(Error::Disconnected { count, sizes, labels }),
+        Policy::Largest => {
+            let largest = pieces.largest();
+            let kept: Vec<u32> = (0..rows as u32).filter(|&row| labels[row as usize] == largest).collect();
+            ctx.warn(
+                WarningKind::Disconnected,
+                format!(
+                    "the affinities fall into {count} connected components (sizes {sizes}); the largest is kept \
+                     and {} of {rows} rows are dropped",
+                    rows - kept.len()
+                ),
+            );
+            let affinity = affinity.between(&kept)?;
+            let pieces = Components { labels: vec![0; kept.len()], sizes: vec![kept.len()] };
+            Ok(Held { affinity, pieces, labels, kept: Some(kept) })
+        }
+        Policy::Bridge => {
+            ctx.warn(
+                WarningKind::Disconnected,
+                format!(
+                    "the affinities fall into {count} connected components (sizes {sizes}) and nothing says how \
+                     near these are to one another; the first {} coordinate(s) only tell them apart, embed \
+                     them one by one to see inside",
+                    count - 1
+                ),
+            );
+            Ok(Held { affinity, pieces, labels, kept: None })
+        }
+    }
+}
+
+/// Row of the data → row that takes part.
+fn places(kept: &[u32], rows: usize) -> Vec<Option<u32>> {
+    let mut place = vec![None; rows];
+    kept.iter().enumerate().for_each(|(position, &row)| place[row as usize] = Some(position as u32));
+    place
+}

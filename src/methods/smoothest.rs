@@ -1,0 +1,131 @@
+//! The smoothest functions on a graph: the smallest eigenpairs of a normalised
+//! Laplacian after the trivial one, whether the graph is in one piece or several.
+//!
+//! What Laplacian eigenmaps and diffusion maps share. In one piece the null vector
+//! D^½1 is known and left out; in m pieces the null space is known too, and gives
+//! the first m − 1 functions exactly: each tells a piece from those before it.
+//!
+//! Cost: that of the eigensolver.
+
+use ndarray::{Array2, Axis, concatenate};
+use rayon::prelude::*;
+
+use crate::context::Ctx;
+use crate::embedding::tell_unconverged;
+use crate::error::{Error, Result};
+use crate::graph::Components;
+use crate::kernel::laplacian::{NormalizedAffinity, null_contrasts, null_vectors};
+use crate::kernel::{Affinity, SparseSymmetric};
+use crate::spectrum::{Options, bottom, top};
+
+/// A normalised Laplacian in the form its affinities have.
+pub enum Walk<'a> {
+    /// L itself.
+    Sparse(SparseSymmetric),
+    /// I − L.
+    Dense(NormalizedAffinity<'a>),
+}
+
+/// Eigenpairs of L.
+pub struct Smoothest {
+    /// Eigenvalues, ascending, without the trivial 0.
+    pub values: Vec<f64>,
+    /// Orthonormal eigenvectors, one per column.
+    pub vectors: Array2<f64>,
+    /// Products with a block of vectors; 0 when there were none.
+    pub iterations: usize,
+}
+
+/// The `k` smoothest functions that are not constant on every piece alike.
+pub fn smoothest(
+    walk: &Walk<'_>,
+    degrees: &[f64],
+    pieces: &Components,
+    k: usize,
+    options: &Options,
+    ctx: &Ctx,
+) -> Result<Smoothest> {
+    ctx.stage("eigenvectors", 0);
+    let contrasts = null_contrasts(degrees, pieces, k);
+    let (known, wanted) = (contrasts.ncols(), k - contrasts.ncols());
+    let mut values = vec![0.0; known];
+    if wanted == 0 {
+        return Ok(Smoothest { values, vectors: contrasts, iterations: 0 });
+    }
+    let null = null_vectors(degrees, pieces);
+    let found = match walk {
+        Walk::Sparse(laplacian) => bottom(laplacian, &null, wanted, options, ctx)?,
+        Walk::Dense(affinity) => {
+            let options = Options { deflate: Some(null), ..options.clone() };
+            let mut found = top(affinity, wanted, &options, ctx)?;
+            found.values.iter_mut().for_each(|value| *value = 1.0 - *value);
+            found
+        }
+    };
+    tell_unconverged(&found, ctx);
+    values.extend(found.values.iter().map(|value| value.max(0.0)));
+    let vectors = concatenate(Axis(1), &[contrasts.view(), found.vectors.view()])
+        .map_err(|fault| Error::input(fault.to_string()))?;
+    Ok(Smoothest { values, vectors, iterations: found.iterations })
+}
+
+/// D^-½ v. A row of nearly no degree has no digits left in v: it gets what the
+/// eigenvalue equation says of its neighbours.
+pub fn functions(smooth: &Smoothest, affinity: &Affinity, degrees: &[f64]) -> Array2<f64> {
+    /// Degrees below this share of the largest leave too few digits.
+    const FAINT: f64 = 1e-8;
+    /// Eigenvalues of the walk below this are not divided by.
+    const TINY: f64 = 1e-3;
+    let mut functions = smooth.vectors.clone();
+    for (mut row, degree) in functions.outer_iter_mut().zip(degrees) {
+        let root = degree.sqrt();
+        row.mapv_inplace(|value| value / root);
+    }
+    let most = degrees.iter().fold(0.0_f64, |most, &degree| most.max(degree));
+    let mut faint: Vec<usize> = (0..degrees.len()).filter(|&i| degrees[i] < FAINT * most).collect();
+    faint.sort_by(|&a, &b| degrees[b].total_cmp(&degrees[a]).then(a.cmp(&b)));
+    for i in faint {
+        let mut sums = vec![0.0; functions.ncols()];
+        let mut alone = true;
+        affinity.for_each(i, |j, weight| {
+            alone &= weight == 0.0;
+            let share = weight / degrees[i];
+            sums.iter_mut().zip(functions.row(j)).for_each(|(sum, value)| *sum += share * value);
+        });
+        if alone {
+            continue;
+        }
+        for (c, sum) in sums.into_iter().enumerate() {
+            let walk = 1.0 - smooth.values[c];
+            functions[[i, c]] = if walk.abs() < TINY { sum } else { sum / walk };
+        }
+    }
+    functions
+}
+
+/// Coordinates with those of an earlier row wherever `twin` names one.
+pub fn with_equal_rows(
+    mut coordinates: Array2<f64>,
+    twin: impl Fn(usize) -> Option<usize> + Sync,
+    ctx: &Ctx,
+) -> Result<Array2<f64>> {
+    let rows = (0..coordinates.nrows()).into_par_iter();
+    let twins: Vec<Option<usize>> = rows.map(|row| ctx.check().map(|()| twin(row))).collect::<Result<_>>()?;
+    for (row, twin) in twins.into_iter().enumerate() {
+        if let Some(twin) = twin {
+            let same = coordinates.row(twin).to_owned();
+            coordinates.row_mut(row).assign(&same);
+        }
+    }
+    Ok(coordinates)
+}
+
+/// Rows of coordinates among `rows` rows, row i being `kept[i]`; the others NaN.
+pub fn spread_rows(coordinates: Array2<f64>, kept: Option<&[u32]>, rows: usize) -> Array2<f64> {
+    let Some(kept) = kept else { return coordinates };
+    let mut all = Array2::from_elem((rows, coordinates.ncols()), f64::NAN);
+    for (row, &at) in coordinates.outer_iter().zip(kept) {
+        all.row_mut(at as usize).assign(&row);
+    }
+    all
+}

@@ -1,0 +1,656 @@
+//! Laplacian eigenmaps and diffusion maps: closed forms of small graphs, the
+//! definitions they are named for, new rows, and what is refused.
+
+use std::f64::consts::{PI, TAU};
+
+use ndarray::{Array2, ArrayView2, s};
+use planish::error::WarningKind;
+use planish::graph::Policy;
+use planish::input::Csr;
+use planish::methods::choices::{Isolated, MetricName, SparseSolver};
+use planish::methods::spectral_embedding::{AffinityName, FittedSpectralEmbedding, Weights};
+use planish::methods::{DiffusionMaps, SpectralEmbedding};
+use planish::pipeline::{Attribute, Data};
+use planish::{Ctx, Error, Model, Recipe, transform};
+
+/// A roll of one and a half turns, evenly covered.
+fn roll(rows: usize) -> Array2<f64> {
+    Array2::from_shape_fn((rows, 3), |(i, axis)| {
+        let angle = 4.0 + 8.0 * (i as f64 * 0.618_033_988_749_895).fract();
+        let height = 10.0 * (i as f64 * 0.754_877_666_246_693).fract();
+        [angle * angle.cos(), height, angle * angle.sin()][axis]
+    })
+}
+
+/// Rows with pieces: two clouds far apart.
+fn clouds(rows: usize) -> Array2<f64> {
+    Array2::from_shape_fn((rows, 2), |(i, axis)| {
+        let shift = if i % 2 == 0 { 0.0 } else { 50.0 };
+        let step = [0.618_033_988_749_895, 0.754_877_666_246_693][axis];
+        shift + (i as f64 * step).fract()
+    })
+}
+
+fn embedding(model: &impl Model) -> Array2<f64> {
+    model.embedding().expect("kept").to_owned()
+}
+
+fn attribute(model: &impl Model, name: &str) -> Attribute {
+    model.attributes().into_iter().find(|(known, _)| *known == name).expect(name).1
+}
+
+/// Largest difference, relative to the largest entry, up to the sign of columns.
+fn apart(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    let size = a.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let mut worst = 0.0_f64;
+    for (a, b) in a.columns().into_iter().zip(b.columns()) {
+        let sign = a.dot(&b).signum();
+        worst = a.iter().zip(b).fold(worst, |worst, (a, b)| worst.max((a - sign * b).abs()));
+    }
+    worst / size
+}
+
+fn close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((found - expected).abs() < 1e-9, "{found} is not {expected}");
+    }
+}
+
+/// The affinities of edges of weight 1, full and sparse.
+fn unit_graph(n: usize, edges: &[(usize, usize)]) -> (Array2<f64>, Csr) {
+    let mut full = Array2::zeros((n, n));
+    for &(i, j) in edges {
+        full[[i, j]] = 1.0;
+        full[[j, i]] = 1.0;
+    }
+    let sparse = sparse(&full);
+    (full, sparse)
+}
+
+fn sparse(full: &Array2<f64>) -> Csr {
+    let mut csr = Csr { cols: full.ncols(), offsets: vec![0], indices: vec![], values: vec![] };
+    for row in full.outer_iter() {
+        for (j, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            csr.indices.push(j as u32);
+            csr.values.push(value);
+        }
+        csr.offsets.push(csr.indices.len());
+    }
+    csr
+}
+
+fn precomputed(components: usize) -> SpectralEmbedding {
+    SpectralEmbedding::default().affinity(AffinityName::Precomputed).n_components(components)
+}
+
+/// Eigenvalues by every solver, from the full and from the sparse matrix.
+fn eigenvalues(n: usize, edges: &[(usize, usize)], components: usize) -> Vec<Vec<f64>> {
+    let (full, csr) = unit_graph(n, edges);
+    let ctx = Ctx::new(2, 0);
+    let mut found = Vec::new();
+    for solver in [None, Some(SparseSolver::Dense), Some(SparseSolver::Direct), Some(SparseSolver::Iterative)]
+    {
+        let mut method = precomputed(components);
+        method.eigen_solver = solver;
+        found.push(method.fit(Data::Kernel(full.view()), &ctx).unwrap().eigenvalues().to_vec());
+        found.push(method.fit(Data::Graph(&csr), &ctx).unwrap().eigenvalues().to_vec());
+    }
+    found
+}
+
+#[test]
+fn a_cycle_has_cosines() {
+    for n in [12, 201] {
+        let edges: Vec<(usize, usize)> = (0..n).map(|i| (i, (i + 1) % n)).collect();
+        let expected: Vec<f64> = [1, 1, 2, 2].map(|k| 1.0 - (TAU * k as f64 / n as f64).cos()).to_vec();
+        for found in eigenvalues(n, &edges, 4) {
+            close(&found, &expected);
+        }
+    }
+}
+
+#[test]
+fn a_path_has_cosines_of_half_the_angle() {
+    let n = 30;
+    let edges: Vec<(usize, usize)> = (1..n).map(|i| (i - 1, i)).collect();
+    let expected: Vec<f64> = (1..4).map(|k| 1.0 - (PI * k as f64 / (n - 1) as f64).cos()).collect();
+    for found in eigenvalues(n, &edges, 3) {
+        close(&found, &expected);
+    }
+}
+
+#[test]
+fn a_complete_graph_has_one_eigenvalue() {
+    let n = 9;
+    let edges: Vec<(usize, usize)> = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+    for found in eigenvalues(n, &edges, 5) {
+        close(&found, &[n as f64 / (n - 1) as f64; 5]);
+    }
+}
+
+/// λ, and the largest residual of W y = (1 − λ) D y over its columns.
+fn residual(weights: ArrayView2<'_, f64>, model: &FittedSpectralEmbedding) -> f64 {
+    let y = embedding(model);
+    let mut weights = weights.to_owned();
+    weights.diag_mut().fill(0.0);
+    let product = weights.dot(&y);
+    let mut worst = 0.0_f64;
+    for i in 0..y.nrows() {
+        let degree: f64 = weights.row(i).sum();
+        for c in 0..y.ncols() {
+            worst = worst.max((product[[i, c]] - (1.0 - model.eigenvalues()[c]) * degree * y[[i, c]]).abs());
+        }
+    }
+    worst
+}
+
+fn full_affinity(model: &FittedSpectralEmbedding) -> Array2<f64> {
+    match attribute(model, "affinity_matrix") {
+        Attribute::Matrix(matrix) => matrix,
+        Attribute::Graph(graph) => {
+            let mut full = Array2::zeros((graph.len(), graph.len()));
+            for i in 0..graph.len() {
+                let (targets, weights) = graph.row(i);
+                targets.iter().zip(weights).for_each(|(&j, &weight)| full[[i, j as usize]] = weight);
+            }
+            full
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn coordinates_are_generalised_eigenvectors() {
+    let (points, ctx) = (roll(300), Ctx::new(2, 0));
+    let base = SpectralEmbedding::default().n_components(3_usize);
+    for method in [
+        base.clone(),
+        base.clone().n_neighbors(12_usize).weights(Weights::Heat),
+        base.clone().radius(4.0),
+        base.clone().affinity(AffinityName::Rbf),
+    ] {
+        let model = method.fit(&points, &ctx).unwrap();
+        let weights = full_affinity(&model);
+        assert!(residual(weights.view(), &model) < 1e-8, "{method:?}");
+        let y = embedding(&model);
+        let mut without_own = weights.clone();
+        without_own.diag_mut().fill(0.0);
+        let degrees = without_own.sum_axis(ndarray::Axis(1));
+        for c in 0..3 {
+            // v = D^½ y is of unit length and orthogonal to the trivial vector.
+            let length: f64 = y.column(c).iter().zip(&degrees).map(|(y, d)| d * y * y).sum();
+            let trivial: f64 = y.column(c).iter().zip(&degrees).map(|(y, d)| d * y).sum();
+            assert!((length - 1.0).abs() < 1e-8 && trivial.abs() < 1e-7, "{length} {trivial}");
+        }
+    }
+}
+
+#[test]
+fn neighbours_count_the_row_itself_and_each_direction_half() {
+    // Four points on a line: nearest others are 0↔1, 2→1, 3→2.
+    let points = ndarray::arr2(&[[0.0], [1.0], [3.0], [7.0]]);
+    let method = SpectralEmbedding::default().n_neighbors(2_usize).n_components(1_usize);
+    let model = method.fit(&points, &Ctx::new(1, 0)).unwrap();
+    let expected = ndarray::arr2(&[
+        [0.0, 1.0, 0.0, 0.0],
+        [1.0, 0.0, 0.5, 0.0],
+        [0.0, 0.5, 0.0, 0.5],
+        [0.0, 0.0, 0.5, 0.0],
+    ]);
+    assert_eq!(full_affinity(&model), expected);
+    assert_eq!(attribute(&model, "n_neighbors"), Attribute::Int(2));
+    let automatic = SpectralEmbedding::default().fit(&roll(250), &Ctx::new(1, 0)).unwrap();
+    assert_eq!(attribute(&automatic, "n_neighbors"), Attribute::Int(25));
+}
+
+#[test]
+fn every_solver_gives_the_same_map() {
+    let (points, ctx) = (roll(400), Ctx::new(2, 0));
+    for affinity in [AffinityName::NearestNeighbors, AffinityName::Rbf] {
+        let method = SpectralEmbedding::default().affinity(affinity).gamma(0.2).n_neighbors(9_usize);
+        let dense = embedding(&method.clone().eigen_solver(SparseSolver::Dense).fit(&points, &ctx).unwrap());
+        let krylov = embedding(&method.eigen_solver(SparseSolver::Iterative).fit(&points, &ctx).unwrap());
+        assert!(apart(&dense, &krylov) < 1e-6, "{affinity:?}: {}", apart(&dense, &krylov));
+    }
+}
+
+#[test]
+fn a_graph_of_distances_is_the_points() {
+    let (points, ctx) = (roll(150), Ctx::new(2, 0));
+    let straight = SpectralEmbedding::default().n_neighbors(8_usize).fit(&points, &ctx).unwrap();
+    let distance = |i: usize, j: usize| {
+        let gap = &points.row(i) - &points.row(j);
+        gap.dot(&gap).sqrt()
+    };
+    let full = Array2::from_shape_fn((150, 150), |(i, j)| distance(i, j));
+    let by_matrix = SpectralEmbedding::default().n_neighbors(8_usize).metric(MetricName::Precomputed);
+    let by_matrix = by_matrix.fit(Data::Distances(full.view()), &ctx).unwrap();
+    // No diagonal is stored here, so 7 are 7 others.
+    let by_graph = SpectralEmbedding::default()
+        .affinity(AffinityName::PrecomputedNearestNeighbors)
+        .n_neighbors(7_usize)
+        .fit(Data::Graph(&sparse(&full)), &ctx)
+        .unwrap();
+    assert_eq!(full_affinity(&straight), full_affinity(&by_matrix));
+    assert_eq!(full_affinity(&straight), full_affinity(&by_graph));
+    assert!(apart(&embedding(&straight), &embedding(&by_graph)) < 1e-8);
+    // A training row and a row between two others.
+    let new = full.slice(s![3..4, ..]).to_owned();
+    let placed = transform(&by_graph, Data::Graph(&sparse(&new)), &ctx).unwrap();
+    assert_eq!(placed.ncols(), 2);
+}
+
+#[test]
+fn pieces_are_joined_left_out_or_refused() {
+    let points = clouds(80);
+    let method = SpectralEmbedding::default().n_neighbors(6_usize);
+    for weights in [Weights::Connectivity, Weights::Heat] {
+        let ctx = Ctx::new(1, 0);
+        let model = method.clone().weights(weights).fit(&points, &ctx).unwrap();
+        assert_eq!(ctx.take_warnings()[0].kind, WarningKind::Disconnected);
+        assert_eq!(attribute(&model, "n_connected_components"), Attribute::Int(2));
+        let Attribute::IndexMatrix(bridges) = attribute(&model, "bridges") else { panic!() };
+        assert_eq!(bridges.nrows(), 1);
+        // The first coordinate tells the clouds apart.
+        let first = embedding(&model).column(0).to_owned();
+        assert!((0..80).all(|i| (first[i] > 0.0) == ((i % 2 == 0) == (first[0] > 0.0))));
+    }
+    let refused = method.clone().disconnected(Policy::Error).fit(&points, &Ctx::new(1, 0));
+    assert!(matches!(refused.err(), Some(Error::Disconnected { count: 2, .. })));
+    let ctx = Ctx::new(1, 0);
+    let largest = method.disconnected(Policy::Largest).fit(&points, &ctx).unwrap();
+    assert_eq!(embedding(&largest).rows().into_iter().filter(|row| row[0].is_nan()).count(), 40);
+    let near = points.slice(s![0..1, ..]).to_owned();
+    assert_eq!(transform(&largest, &near, &ctx).unwrap().row(0), embedding(&largest).row(0));
+}
+
+#[test]
+fn pieces_of_given_affinities_are_told_apart_exactly() {
+    // Cycles of 5, 7 and 9, and a row alone.
+    let (sizes, mut edges, mut start) = ([5, 7, 9], Vec::new(), 0);
+    for size in sizes {
+        edges.extend((0..size).map(|i| (start + i, start + (i + 1) % size)));
+        start += size;
+    }
+    let (full, csr) = unit_graph(22, &edges);
+    let piece = |i: usize| [5, 12, 21, 22].iter().position(|&end| i < end).unwrap();
+    for data in [Data::Kernel(full.view()), Data::Graph(&csr)] {
+        let ctx = Ctx::new(1, 0);
+        let model = precomputed(5).fit(data, &ctx).unwrap();
+        assert_eq!(ctx.take_warnings()[0].kind, WarningKind::Disconnected);
+        let lowest = 1.0 - (TAU / 9.0).cos();
+        close(model.eigenvalues(), &[0.0, 0.0, 0.0, lowest, lowest]);
+        let y = embedding(&model);
+        for (i, j) in (0..22).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            let same = (0..3).all(|c| (y[[i, c]] - y[[j, c]]).abs() < 1e-12);
+            assert_eq!(same, piece(i) == piece(j), "rows {i} and {j}");
+        }
+        let largest = precomputed(2).disconnected(Policy::Largest).fit(data, &ctx).unwrap();
+        close(largest.eigenvalues(), &[lowest, lowest]);
+        let refused = precomputed(2).disconnected(Policy::Error).fit(data, &ctx);
+        assert!(matches!(refused.err(), Some(Error::Disconnected { count: 4, .. })));
+    }
+}
+
+#[test]
+fn given_affinities_place_new_rows_full_or_sparse() {
+    let (points, ctx) = (roll(120), Ctx::new(2, 0));
+    let kernel = |i: usize, j: usize| {
+        let gap = &points.row(i) - &points.row(j);
+        (-0.2 * gap.dot(&gap)).exp()
+    };
+    let all = Array2::from_shape_fn((120, 120), |(i, j)| kernel(i, j));
+    let training = all.slice(s![..100, ..100]).to_owned();
+    let new = all.slice(s![100.., ..100]).to_owned();
+    let by_points = SpectralEmbedding::default().affinity(AffinityName::Rbf).gamma(0.2);
+    let by_points = by_points.fit(&points.slice(s![..100, ..]).to_owned(), &ctx).unwrap();
+    let expected = transform(&by_points, &points.slice(s![100.., ..]).to_owned(), &ctx).unwrap();
+    for data in [Data::Kernel(training.view()), Data::Graph(&sparse(&training))] {
+        let model = precomputed(2).fit(data, &ctx).unwrap();
+        assert!(apart(&embedding(&by_points), &embedding(&model)) < 1e-8);
+        assert_eq!(transform(&model, data, &ctx).unwrap(), embedding(&model));
+        for rows in [Data::Kernel(new.view()), Data::Graph(&sparse(&new))] {
+            assert!(apart(&expected, &transform(&model, rows, &ctx).unwrap()) < 1e-7);
+        }
+    }
+}
+
+#[test]
+fn new_rows_follow_the_eigenvalue_equation_and_stand_alone() {
+    let (points, ctx) = (roll(300), Ctx::new(2, 0));
+    let new = roll(330).slice(s![300.., ..]).to_owned();
+    let base = SpectralEmbedding::default();
+    for method in [
+        base.clone().n_neighbors(10_usize),
+        base.clone().n_neighbors(10_usize).weights(Weights::Heat),
+        base.clone().radius(4.0),
+        base.clone().affinity(AffinityName::Rbf),
+    ] {
+        let model = method.fit(&points, &ctx).unwrap();
+        assert_eq!(transform(&model, &points, &ctx).unwrap(), embedding(&model), "{method:?}");
+        let together = transform(&model, &new, &ctx).unwrap();
+        for row in 0..new.nrows() {
+            let alone = transform(&model, &new.slice(s![row..=row, ..]).to_owned(), &Ctx::new(1, 0)).unwrap();
+            assert_eq!(alone.row(0), together.row(row), "{method:?}");
+        }
+        // Near a training row, near its coordinates.
+        let size = embedding(&model).iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        let beside = transform(&model, &(&points + 1e-9), &ctx).unwrap();
+        let gap = (&beside - &embedding(&model)).iter().fold(0.0_f64, |most, gap| most.max(gap.abs()));
+        assert!(gap < 0.2 * size, "{method:?}: {gap} of {size}");
+    }
+}
+
+#[test]
+fn rows_without_neighbours_follow_the_policy() {
+    let (points, ctx) = (roll(300), Ctx::new(1, 0));
+    let far = ndarray::arr2(&[[100.0, 0.0, 0.0]]);
+    let method = SpectralEmbedding::default().radius(4.0);
+    let refused = transform(&method.fit(&points, &ctx).unwrap(), &far, &ctx).unwrap_err().to_string();
+    assert!(refused.contains("row 0"), "{refused}");
+    let method = method.isolated(Isolated::Nearest);
+    assert!(transform(&method.fit(&points, &ctx).unwrap(), &far, &ctx).is_ok());
+    let kernel = SpectralEmbedding::default().affinity(AffinityName::Rbf).fit(&points, &ctx).unwrap();
+    let refused = transform(&kernel, &far, &ctx).unwrap_err().to_string();
+    assert!(refused.contains("row 0") && refused.contains("too far"), "{refused}");
+}
+
+#[test]
+fn an_outlier_does_not_spoil_heat() {
+    let mut points = roll(200);
+    points.row_mut(7).fill(5e3);
+    let ctx = Ctx::new(1, 0);
+    let model = SpectralEmbedding::default().weights(Weights::Heat).fit(&points, &ctx).unwrap();
+    let y = embedding(&model);
+    assert!(y.row(7).iter().all(|value| value.abs() < 10.0), "{}", y.row(7));
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_name() {
+    let (points, ctx) = (roll(60), Ctx::new(1, 0));
+    let refusal = |method: SpectralEmbedding| method.fit(&points, &ctx).err().map(|error| error.to_string());
+    let base = SpectralEmbedding::default();
+    for (method, named) in [
+        (base.clone().n_components(60_usize), "n_components"),
+        (base.clone().n_components(0_usize), "n_components"),
+        (base.clone().n_neighbors(61_usize), "n_samples = 60"),
+        (base.clone().n_neighbors(1_usize), "counts the row itself"),
+        (base.clone().n_neighbors(5_usize).radius(1.0), "radius"),
+        (base.clone().affinity(AffinityName::Rbf).gamma(0.0), "gamma"),
+        (base.clone().affinity(AffinityName::Rbf).gamma(1e6), "try gamma"),
+        (base.clone().weights(Weights::Heat).bandwidth(1e-6), "try bandwidth"),
+        (base.clone().weights(Weights::Heat).bandwidth(-1.0), "bandwidth"),
+        (base.clone().bandwidth(1.0), "bandwidth"),
+        (base.clone().eigen_tol(-1.0), "eigen_tol"),
+        (base.clone().affinity(AffinityName::Precomputed), "affinity"),
+    ] {
+        let refused = refusal(method.clone()).unwrap_or_else(|| panic!("{method:?} was accepted"));
+        assert!(refused.contains(named), "{refused}");
+    }
+    let mut lopsided = Array2::from_elem((5, 5), 1.0);
+    lopsided[[1, 3]] = 2.0;
+    let refused = precomputed(2).fit(Data::Kernel(lopsided.view()), &ctx).unwrap_err().to_string();
+    assert!(refused.contains("row 1 to row 3"), "{refused}");
+    lopsided[[1, 3]] = -1.0;
+    let refused = precomputed(2).fit(Data::Kernel(lopsided.view()), &ctx).unwrap_err().to_string();
+    assert!(refused.contains("rows 1 and 3"), "{refused}");
+}
+
+#[test]
+fn few_and_equal_rows_have_a_map() {
+    let ctx = Ctx::new(1, 0);
+    let three = ndarray::arr2(&[[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]);
+    let same = Array2::from_elem((12, 3), 4.0);
+    for points in [three, same] {
+        for affinity in [AffinityName::NearestNeighbors, AffinityName::Rbf] {
+            for weights in [Weights::Connectivity, Weights::Heat] {
+                let method = SpectralEmbedding::default().affinity(affinity).weights(weights);
+                let model = method.fit(&points, &ctx).unwrap();
+                assert!(embedding(&model).iter().all(|value| value.is_finite()));
+                assert_eq!(transform(&model, &points, &ctx).unwrap().nrows(), points.nrows());
+            }
+        }
+    }
+}
+
+fn distances(points: &Array2<f64>) -> Array2<f64> {
+    let n = points.nrows();
+    Array2::from_shape_fn((n, n), |(i, j)| {
+        let gap = &points.row(i) - &points.row(j);
+        gap.dot(&gap).sqrt()
+    })
+}
+
+/// P and π by their definition.
+fn walk(points: &Array2<f64>, epsilon: f64, alpha: f64) -> (Array2<f64>, Vec<f64>) {
+    let mut kernel = distances(points).mapv(|length| (-length * length / epsilon).exp());
+    let density: Vec<f64> = kernel.rows().into_iter().map(|row| row.sum().powf(alpha)).collect();
+    for ((i, j), value) in kernel.indexed_iter_mut() {
+        *value /= density[i] * density[j];
+    }
+    let degrees: Vec<f64> = kernel.rows().into_iter().map(|row| row.sum()).collect();
+    let total: f64 = degrees.iter().sum();
+    for (mut row, degree) in kernel.rows_mut().into_iter().zip(&degrees) {
+        row.mapv_inplace(|value| value / degree);
+    }
+    (kernel, degrees.iter().map(|degree| degree / total).collect())
+}
+
+#[test]
+fn eigenpairs_are_those_of_the_walk_and_the_constant_is_left_out() {
+    let (points, ctx) = (roll(150), Ctx::new(2, 0));
+    for alpha in [0.0, 0.5, 1.0] {
+        let method = DiffusionMaps::default().n_neighbors(None).alpha(alpha).n_components(4_usize);
+        let model = method.fit(&points, &ctx).unwrap();
+        let (walk, stationary) = walk(&points, model.epsilon(), alpha);
+        // λ = 1 belongs to the constant, and π is stationary.
+        assert!(walk.rows().into_iter().all(|row| (row.sum() - 1.0).abs() < 1e-12));
+        let Attribute::Vector(found) = attribute(&model, "stationary_distribution") else { panic!() };
+        close(&found.to_vec(), &stationary);
+        close(&ndarray::arr1(&stationary).dot(&walk).to_vec(), &stationary);
+        let psi = model.eigenvectors();
+        let product = walk.dot(&psi);
+        for (c, &value) in model.eigenvalues().iter().enumerate() {
+            assert!(value < 1.0 - 1e-9, "the constant was not left out: {value}");
+            let mean: f64 = psi.column(c).iter().zip(&stationary).map(|(psi, pi)| pi * psi).sum();
+            let square: f64 = psi.column(c).iter().zip(&stationary).map(|(psi, pi)| pi * psi * psi).sum();
+            assert!(mean.abs() < 1e-8 && (square - 1.0).abs() < 1e-8, "{mean} {square}");
+            let gap = &product.column(c) - &(&psi.column(c) * value);
+            assert!(gap.iter().all(|gap| gap.abs() < 1e-8));
+        }
+        assert!(apart(&psi.to_owned(), &(&embedding(&model) / &ndarray::arr1(model.eigenvalues()))) < 1e-12);
+    }
+}
+
+#[test]
+fn straight_distances_are_diffusion_distances() {
+    let (points, ctx) = (roll(40), Ctx::new(2, 0));
+    for (alpha, t) in [(1.0, 1), (0.5, 2), (0.0, 3)] {
+        let method = DiffusionMaps::default().n_neighbors(None).n_components(39_usize).alpha(alpha);
+        let model = method.t(f64::from(t)).epsilon(20.0).fit(&points, &ctx).unwrap();
+        let (once, stationary) = walk(&points, 20.0, alpha);
+        let walk = (1..t).fold(once.clone(), |power, _| power.dot(&once));
+        let y = embedding(&model);
+        for (i, j) in (0..40).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            let gap = &y.row(i) - &y.row(j);
+            let step = &walk.row(i) - &walk.row(j);
+            let expected: f64 = step.iter().zip(&stationary).map(|(step, pi)| step * step / pi).sum();
+            assert!((gap.dot(&gap) - expected).abs() < 1e-8 * expected.max(1.0), "{alpha} {t} ({i}, {j})");
+        }
+    }
+}
+
+/// How far from one radius rows lie in the plane of the first two coordinates.
+fn roundness(y: &Array2<f64>) -> f64 {
+    let radii: Vec<f64> = y.rows().into_iter().map(|row| row[0].hypot(row[1])).collect();
+    let mean = radii.iter().sum::<f64>() / radii.len() as f64;
+    radii.iter().fold(0.0_f64, |most, radius| most.max((radius - mean).abs())) / mean
+}
+
+#[test]
+fn alpha_takes_the_density_out() {
+    // A circle whose rows crowd on one side, seven to one.
+    let points = Array2::from_shape_fn((600, 2), |(i, axis)| {
+        let u = i as f64 / 600.0;
+        let angle = TAU * (u + 0.12 * (TAU * u).sin());
+        if axis == 0 { angle.cos() } else { angle.sin() }
+    });
+    let ctx = Ctx::new(2, 0);
+    for neighbors in [None, Some(64)] {
+        let fit = |alpha: f64| {
+            let method = DiffusionMaps::default().n_neighbors(neighbors).alpha(alpha);
+            DiffusionMaps::fit(&method, &points, &ctx).unwrap()
+        };
+        let psi = |alpha: f64| fit(alpha).eigenvectors().to_owned();
+        let (with, without) = (roundness(&psi(0.0)), roundness(&psi(1.0)));
+        assert!(without < 0.1 && without < 0.3 * with, "{neighbors:?}: {without} against {with}");
+        let Attribute::Float(dimension) = attribute(&fit(1.0), "intrinsic_dimension") else { panic!() };
+        assert!((0.7..1.4).contains(&dimension), "{dimension}");
+    }
+}
+
+#[test]
+fn full_and_sparse_kernels_give_the_same_walk() {
+    let (points, ctx) = (roll(90), Ctx::new(2, 0));
+    let full = distances(&points);
+    let method = DiffusionMaps::default().n_neighbors(None).n_components(3_usize).epsilon(8.0);
+    let by_points = method.fit(&points, &ctx).unwrap();
+    let method = method.metric(MetricName::Precomputed);
+    let by_matrix = method.fit(Data::Distances(full.view()), &ctx).unwrap();
+    assert!(apart(&embedding(&by_points), &embedding(&by_matrix)) < 1e-8);
+    for solver in [SparseSolver::Dense, SparseSolver::Direct, SparseSolver::Iterative] {
+        let by_graph = method.clone().eigen_solver(solver).fit(Data::Graph(&sparse(&full)), &ctx).unwrap();
+        close(by_graph.eigenvalues(), by_points.eigenvalues());
+        assert!(apart(&embedding(&by_points), &embedding(&by_graph)) < 1e-7);
+    }
+}
+
+#[test]
+fn diffusion_places_new_rows() {
+    let (points, ctx) = (roll(300), Ctx::new(2, 0));
+    let new = roll(320).slice(s![300.., ..]).to_owned();
+    for neighbors in [None, Some(20)] {
+        for t in [0.0, 0.5, 1.0, 2.0] {
+            let mut method = DiffusionMaps::default().t(t);
+            method.n_neighbors = neighbors;
+            let model = method.fit(&points, &ctx).unwrap();
+            assert_eq!(transform(&model, &points, &ctx).unwrap(), embedding(&model));
+            let together = transform(&model, &new, &ctx).unwrap();
+            for row in 0..new.nrows() {
+                let alone =
+                    transform(&model, &new.slice(s![row..=row, ..]).to_owned(), &Ctx::new(1, 0)).unwrap();
+                assert_eq!(alone.row(0), together.row(row), "{method:?}");
+            }
+            // Beside a training row, the formula is the eigenvalue equation.
+            let size = embedding(&model).iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+            let beside = transform(&model, &(&points + 1e-9), &ctx).unwrap();
+            let gap = (&beside - &embedding(&model)).iter().fold(0.0_f64, |most, gap| most.max(gap.abs()));
+            let allowed = if neighbors.is_none() { 1e-5 } else { 0.2 };
+            assert!(gap < allowed * size, "{method:?}: {gap} of {size}");
+        }
+    }
+}
+
+#[test]
+fn diffusion_refuses_by_name_and_stands_pieces() {
+    let (points, ctx) = (roll(60), Ctx::new(1, 0));
+    let base = DiffusionMaps::default();
+    for (method, named) in [
+        (base.clone().n_components(60_usize), "n_components"),
+        (base.clone().alpha(-0.1), "alpha"),
+        (base.clone().t(-1.0), "`t`"),
+        (base.clone().epsilon(0.0), "epsilon"),
+        (base.clone().epsilon(1e-9), "try epsilon"),
+        (base.clone().n_neighbors(9_usize).epsilon(1e-9), "try epsilon"),
+        (base.clone().n_neighbors(0_usize), "n_neighbors"),
+        (base.clone().tol(-1.0), "tol"),
+        (base.clone().metric(MetricName::Precomputed), "metric"),
+    ] {
+        let refused = method.fit(&points, &ctx).err().map(|error| error.to_string());
+        let refused = refused.unwrap_or_else(|| panic!("{method:?} was accepted"));
+        assert!(refused.contains(named), "{refused}");
+    }
+    let two = clouds(80);
+    for neighbors in [None, Some(6)] {
+        let ctx = Ctx::new(1, 0);
+        let mut method = DiffusionMaps::default().epsilon(0.1);
+        method.n_neighbors = neighbors;
+        let model = method.fit(&two, &ctx).unwrap();
+        assert_eq!(ctx.take_warnings()[0].kind, WarningKind::Disconnected);
+        let first = embedding(&model).column(0).to_owned();
+        assert!((0..80).all(|i| (first[i] > 0.0) == ((i % 2 == 0) == (first[0] > 0.0))));
+        let largest = method.disconnected(Policy::Largest).fit(&two, &ctx).unwrap();
+        assert_eq!(embedding(&largest).rows().into_iter().filter(|row| row[0].is_nan()).count(), 40);
+        let near = two.slice(s![0..1, ..]).to_owned();
+        assert_eq!(transform(&largest, &near, &ctx).unwrap().row(0), embedding(&largest).row(0));
+    }
+    for points in [ndarray::arr2(&[[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]), Array2::from_elem((12, 3), 4.0)] {
+        let model = DiffusionMaps::default().fit(&points, &ctx).unwrap();
+        assert_eq!(transform(&model, &points, &ctx).unwrap(), embedding(&model));
+    }
+}
+
+#[test]
+fn the_same_bits_for_every_number_of_threads() {
+    let points = roll(600);
+    let heat = SpectralEmbedding::default().n_neighbors(10_usize).weights(Weights::Heat);
+    let kernel = SpectralEmbedding::default().affinity(AffinityName::Rbf);
+    let (sparse, full) = (DiffusionMaps::default(), DiffusionMaps::default().n_neighbors(None));
+    let fit = |threads: usize| {
+        let ctx = Ctx::new(threads, 0);
+        [
+            embedding(&heat.fit(&points, &ctx).unwrap()),
+            embedding(&kernel.fit(&points, &ctx).unwrap()),
+            embedding(&sparse.fit(&points, &ctx).unwrap()),
+            embedding(&full.fit(&points, &ctx).unwrap()),
+        ]
+    };
+    assert_eq!(fit(1), fit(3));
+}
+
+#[test]
+fn coordinates_are_those_of_scikit_learn() {
+    // Rows 0, 50 and 199 of roll(200) from scikit-learn 1.9, signs included.
+    let base = SpectralEmbedding::default();
+    let cases = [
+        (
+            base.clone().n_neighbors(9_usize),
+            [
+                [-0.031237566505644947, 0.030382425175933474],
+                [0.036458045921062394, 0.028939968772399308],
+                [0.0387195830617825, 0.03793011521515723],
+            ],
+        ),
+        (
+            base.clone(),
+            [
+                [-0.015511626904717501, 0.002326536219714883],
+                [-0.014379754959515352, 0.015130450550883719],
+                [-0.01651311496482608, 0.0023855989313940028],
+            ],
+        ),
+        (
+            base.clone().affinity(AffinityName::Rbf),
+            [
+                [-0.039848280967472754, 0.03786223493604234],
+                [0.11366838829829573, 0.08016716008615492],
+                [0.12527890134992514, 0.12357705217959761],
+            ],
+        ),
+        (
+            base.clone().affinity(AffinityName::Rbf).gamma(0.1),
+            [
+                [-0.022957176660580503, -0.0014396264703143919],
+                [-0.0198703073361901, 0.04951404674584481],
+                [-0.026710453782027386, 0.044005006677446896],
+            ],
+        ),
+    ];
+    for (method, expected) in cases {
+        let y = embedding(&method.fit(&roll(200), &Ctx::new(2, 0)).unwrap());
+        for (row, expected) in [0, 50, 199].into_iter().zip(expected) {
+            close(&y.row(row).to_vec(), &expected);
+        }
+    }
+}
