@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import _data
 from ._base import Embedding
 from ._foreign import ForeignNeighbors, Metric, resolve_metric
+from ._neighborhood import neighbor_search
 
 
 class GeodesicEmbedding(Embedding):
@@ -67,20 +68,9 @@ class GeodesicEmbedding(Embedding):
         return self._foreign.query(X, attach=self.isolated == "nearest")
 
     def _compute_nbrs(self) -> Any:
-        from sklearn.neighbors import NearestNeighbors
-
         if "_foreign" in vars(self):
             return self._foreign.search
-        search = NearestNeighbors(
-            n_neighbors=self.n_neighbors,
-            radius=self.radius,
-            algorithm=self.neighbors_algorithm,
-            metric=self.metric,
-            p=self.p,
-            metric_params=self.metric_params,
-            n_jobs=self.n_jobs,
-        )
-        return search.fit(self._training_input("nbrs_"))
+        return neighbor_search(self)
 
 
 class ScaledGeodesics(GeodesicEmbedding):
