@@ -40,28 +40,29 @@ class SpectralEmbedding(LocalEmbedding):
         Scale of "rbf"; None is 1 / n_features.
     random_state : int, RandomState instance or None, default=None
         Present for compatibility: nothing is drawn by chance.
-    eigen_solver : {None, "arpack", "lobpcg", "amg", "dense"}, default=None
+    eigen_solver : {None, "arpack", "lobpcg", "amg", "iterative", "dense"}, default=None
         "dense" decomposes the whole matrix; "arpack" inverts it by a sparse
-        factorisation and iterates with that, "lobpcg" and "amg" iterate without
-        one (the names are scikit-learn's, the solvers our own). None takes the
-        best.
+        factorisation and iterates with that; "lobpcg", "amg" and "iterative" are
+        one that needs no factor (the names are scikit-learn's, the solvers our
+        own). None takes the best.
     eigen_tol : float or "auto", default="auto"
         Relative residual at which the iteration stops; "auto" means working
         precision.
     n_neighbors : int, default=None
         Number of neighbours of each row; as in scikit-learn a row counts as one
-        of its own. None is a tenth of the rows, at least 1, unless `radius` is
-        given.
+        of its own. None is a tenth of the rows (up to 6 of fewer than 20 rows),
+        unless `radius` is given.
     n_jobs : int, default=None
         Number of threads. None uses every core this process may use, unless a
         :func:`joblib.parallel_config` context sets a number; negative numbers
         count back from the cores, so -1 is all. Results are the same to the
         last bit whatever the number.
     weights : {"connectivity", "heat"}, default="connectivity"
-        Affinity of neighbours: 1, or ``exp(-d² / bandwidth²)``. One that holds
-        in one direction only counts half.
+        Affinity of neighbours: 1 when each is a neighbour of the other and 1/2
+        when only one is, or ``exp(-d² / bandwidth²)``.
     bandwidth : float or "auto", default="auto"
-        Width of "heat"; "auto" is the median distance to the farthest neighbour.
+        Width of "heat", a length; "auto" is the median distance to the farthest
+        neighbour.
     radius : float or None, default=None
         Rows closer than this are neighbours, in place of `n_neighbors`.
     neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
@@ -77,15 +78,16 @@ class SpectralEmbedding(LocalEmbedding):
     metric_params : dict, default=None
         Further arguments of the metric.
     disconnected : {"bridge", "largest", "error"}, default="bridge"
-        What to do when the graph falls into several components. "bridge" embeds
-        each on its own and lays the maps side by side, so that their relative
-        position means nothing, "largest" embeds the largest component and gives
-        all other rows NaN, "error" raises
+        What to do when the graph falls into several components. "bridge" adds
+        the shortest edges that join them; where affinities are given and no
+        distances are known, the components stay apart and the first columns only
+        tell them from each other. "largest" embeds the largest component and
+        gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"
-        What `transform` does with a row without an affinity to any training row:
-        refuse it by its number, or give it the place of its nearest training
-        row, however far.
+        What `transform` does with a row that has no training row within
+        `radius`: refuse it by its number, or hang it onto its nearest training
+        row, however far. With `n_neighbors` every row has neighbours.
     verbose : int, default=0
         1 writes progress to stderr about once a second, 2 all of it.
 
@@ -98,7 +100,8 @@ class SpectralEmbedding(LocalEmbedding):
         Eigenvalues of the normalised Laplacian that belong to the columns,
         smallest first.
     affinity_matrix_ : {scipy.sparse.csr_array, ndarray} of shape (n_samples, n_samples)
-        The affinities, symmetric; dense when all pairs of rows have one.
+        The affinities, symmetric, with bridges; dense when all pairs of rows have
+        one. What is on the diagonal does not count.
     n_neighbors_ : int
         Number of neighbours that was used, where neighbours were searched.
     gamma_ : float
@@ -106,9 +109,13 @@ class SpectralEmbedding(LocalEmbedding):
     bandwidth_ : float
         Width of "heat" that was used.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each row.
+        Connected component of each row before anything was bridged.
     n_connected_components_ : int
         Number of those components.
+    bridges_ : ndarray of shape (n_bridges, 2)
+        Pairs of rows that were joined to connect the graph.
+    n_iter_ : int
+        Number of iterations of the eigensolver, 1 for a direct one.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -117,11 +124,7 @@ class SpectralEmbedding(LocalEmbedding):
     Warns
     -----
     DisconnectedGraphWarning
-        The graph was in pieces: they were embedded apart, or all but the largest
-        were left out.
-    InputAdjustedWarning
-        Precomputed affinities were symmetric only up to rounding and were made
-        so.
+        The graph was in pieces and was bridged or cut to its largest piece.
 
     See Also
     --------
@@ -161,6 +164,8 @@ class SpectralEmbedding(LocalEmbedding):
     n_neighbors_: int
     gamma_: float
     bandwidth_: float
+    bridges_: NDArray[np.int64]
+    n_iter_: int
 
     def __init__(
         self,

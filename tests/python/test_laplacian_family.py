@@ -94,15 +94,17 @@ def test_precomputed_as_in_scikit_learn():
 
 def test_given_neighbours():
     X = swiss_roll(500)
-    graph = neighbors_graph(X, n_neighbors=12)
+    graph, D = neighbors_graph(X, n_neighbors=12), squareform(pdist(X))
     for k in (8, 12):
         points = SpectralEmbedding(n_neighbors=k + 1).fit(X)  # counts the row itself
-        for given in (graph, squareform(pdist(X))):
-            ours = SpectralEmbedding(n_neighbors=k, affinity="precomputed_nearest_neighbors").fit(
-                given
-            )
-            assert ours.embedding_.shape == points.embedding_.shape
-            assert np.isfinite(ours.embedding_).all()
+        given = SpectralEmbedding(n_neighbors=k, affinity="precomputed_nearest_neighbors")
+        assert_same_columns(clone(given).fit_transform(graph), points.embedding_, 1e-6)
+        given.set_params(n_neighbors=k + 1)  # a dense row holds its distance to itself
+        assert_same_columns(given.fit_transform(D), points.embedding_, 1e-6)
+        theirs = sklearn.manifold.SpectralEmbedding(
+            n_neighbors=k + 1, affinity="precomputed_nearest_neighbors", random_state=0
+        ).fit_transform(D)
+        assert_same_columns(points.embedding_, theirs, 1e-6)
 
 
 def test_the_function_is_scikit_learns():
@@ -149,7 +151,8 @@ def test_a_path_is_a_cosine():
 @pytest.mark.parametrize("weights", ["connectivity", "heat"])
 def test_the_normalised_laplacian_written_out(weights):
     X = swiss_roll(300)
-    ours = SpectralEmbedding(3, n_neighbors=12, weights=weights, bandwidth=3.0).fit(X)
+    width = 3.0 if weights == "heat" else "auto"
+    ours = SpectralEmbedding(3, n_neighbors=12, weights=weights, bandwidth=width).fit(X)
     W = ours.affinity_matrix_.toarray()
     assert np.array_equal(W, W.T)
     if weights == "heat":
