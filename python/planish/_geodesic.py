@@ -51,7 +51,7 @@ class GeodesicEmbedding(Embedding):
     def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
         metric = self._metric()
         if self._precomputed():
-            return _given(X), {}
+            return _data.square_graph(X) if _data.is_sparse(X) else _data.distances(X), {}
         if metric.native:
             return _data.points(X), {"metric": metric.name, "p": metric.p}
         self._foreign = ForeignNeighbors(
@@ -62,7 +62,7 @@ class GeodesicEmbedding(Embedding):
 
     def _new_data(self, X: Any) -> _data.CoreData:
         if self._precomputed():
-            return _given(X)
+            return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)
         if self._metric().native:
             return _data.points(X)
         return self._foreign.query(X, attach=self.isolated == "nearest")
@@ -101,7 +101,3 @@ class ScaledGeodesics(GeodesicEmbedding):
 
     def _compute_dist_matrix(self) -> Any:
         return self._compute("dist_matrix")
-
-
-def _given(X: Any) -> _data.CoreData:
-    return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)

@@ -222,22 +222,21 @@ class SpectralEmbedding(LocalEmbedding):
         if callable(self.affinity) or self._affinity_is("precomputed"):
             self._metric()  # has no say here, but is checked all the same
             changed = {"affinity": "precomputed", "metric": "minkowski"}
-            if not callable(self.affinity):
-                return _affinities(X), changed
-            self._foreign = X
-            return _affinities(self._evaluate(X)), changed
+            W = X
+            if callable(self.affinity):
+                W, self._foreign = self._evaluate(X), X
+            return _data.square_graph(W) if _data.is_sparse(W) else _data.kernel(W), changed
         if not self._affinity_is(_GIVEN_NEIGHBORS):
             return super()._training_data(X)
         if _data.is_sparse(X):
-            return _data.graph(X), {}
+            return _data.square_graph(X), {}
         # A dense matrix of distances: its neighbours are searched like any others.
         return _data.distances(X), {"affinity": "nearest_neighbors", "metric": "precomputed"}
 
     def _new_data(self, X: Any) -> _data.CoreData:
-        if callable(self.affinity):
-            return _affinities(self._evaluate(X, self._foreign))
-        if self._affinity_is("precomputed"):
-            return _affinities(X)
+        if callable(self.affinity) or self._affinity_is("precomputed"):
+            W = self._evaluate(X, self._foreign) if callable(self.affinity) else X
+            return _data.graph(W) if _data.is_sparse(W) else _data.kernel(W)
         if not self._affinity_is(_GIVEN_NEIGHBORS):
             return super()._new_data(X)
         return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)
@@ -251,8 +250,9 @@ class SpectralEmbedding(LocalEmbedding):
             "use affinity='nearest_neighbors', or fewer rows",
         )
         found: Any = self.affinity(*rows)  # type: ignore[operator]
-        if not _data.is_sparse(found):
-            found = np.asarray(found, dtype=np.float64)
+        found = (
+            sparse.csr_array(found) if _data.is_sparse(found) else np.asarray(found, dtype=float)
+        )
         if found.shape != shape:
             raise InputError(
                 f"the callable `affinity` returned an array of shape {found.shape} where "
@@ -262,10 +262,6 @@ class SpectralEmbedding(LocalEmbedding):
 
 
 _GIVEN_NEIGHBORS = "precomputed_nearest_neighbors"
-
-
-def _affinities(W: Any) -> _data.CoreData:
-    return _data.graph(sparse.csr_array(W)) if _data.is_sparse(W) else _data.kernel(W)
 
 
 def spectral_embedding(
