@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _data
 from ._foreign import Metric, resolve_metric
 from ._random import check_seed
 from .classical_mds import MetricEmbedding
@@ -20,8 +21,10 @@ class LocalEmbedding(MetricEmbedding):
     """An embedding made from neighbourhoods, of points or of given distances."""
 
     _core_only_params: ClassVar[frozenset[str]] = frozenset()
-    #: Numbers that may also be "auto", which is None to the core.
+    #: Parameters that may also be "auto", which is None to the core.
     _automatic: ClassVar[tuple[str, ...]] = ()
+    #: Whether precomputed distances may be a sparse graph of them.
+    _takes_graph: ClassVar[bool] = False
 
     neighbors_algorithm: str
     p: float
@@ -33,6 +36,21 @@ class LocalEmbedding(MetricEmbedding):
 
     def _metric(self) -> Metric:
         return resolve_metric(self.metric, self.p, self.metric_params)
+
+    def _takes_sparse(self) -> bool:
+        return self._takes_graph or super()._takes_sparse()
+
+    def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
+        if self._is_graph(X):
+            self._metric()
+            return _data.square_graph(X), {}
+        return super()._training_data(X)
+
+    def _new_data(self, X: Any) -> _data.CoreData:
+        return _data.graph(X) if self._is_graph(X) else super()._new_data(X)
+
+    def _is_graph(self, X: Any) -> bool:
+        return self._takes_graph and self._precomputed() and _data.is_sparse(X)
 
     def _check_python_params(self) -> None:
         # Nothing here is drawn by chance: the seed is scikit-learn's parameter, no more.

@@ -36,23 +36,24 @@ class DiffusionMaps(LocalEmbedding):
         themselves.
     epsilon : float or "auto", default="auto"
         Scale of the kernel ``exp(-d² / epsilon)``, a squared distance. "auto"
-        takes it from the distances to near neighbours.
+        takes the one at which the sum of the kernel grows fastest [2]_.
     n_neighbors : int or None, default=64
-        Kernel values of each row that are kept: those of its nearest rows. None
-        keeps all n² of them.
+        Kernel values of each row that are kept: those of its nearest rows. None,
+        or a number that all other rows make up, keeps all n² of them.
     metric : str or callable, default="minkowski"
         How distances between rows are measured: a name scikit-learn knows, a
         callable of two rows, or "precomputed" when X is a square matrix of
-        distances. For a metric that planish does not evaluate itself all
-        distances are computed beforehand, which takes 8 n² bytes.
+        distances or a sparse graph of them. For a metric that planish does not
+        evaluate itself all distances are computed beforehand, which takes 8 n²
+        bytes.
     p : float, default=2
         Power of the "minkowski" metric, at least 1.
     metric_params : dict, default=None
         Further arguments of the metric.
-    eigen_solver : {"auto", "arpack", "dense"}, default="auto"
-        "dense" decomposes the whole matrix, "arpack" iterates for the wanted
-        eigenpairs only (the name is scikit-learn's, the solver a block Krylov
-        method), "auto" takes the faster.
+    eigen_solver : {"auto", "arpack", "dense", "iterative"}, default="auto"
+        "dense" decomposes the whole matrix; "arpack" inverts it by a sparse
+        factorisation and iterates with that (the name is scikit-learn's, the
+        solver our own), "iterative" needs no factor, "auto" takes the best.
     tol : float, default=0.0
         Relative residual at which the iteration stops; 0 means working precision.
     max_iter : int, default=None
@@ -60,15 +61,16 @@ class DiffusionMaps(LocalEmbedding):
     neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
         How neighbours are searched. All give the same neighbours.
     disconnected : {"bridge", "largest", "error"}, default="bridge"
-        What to do when no walk leads from some rows to others. "bridge" embeds
-        each component on its own and lays the maps side by side, so that their
-        relative position means nothing, "largest" embeds the largest component
-        and gives all other rows NaN, "error" raises
+        What to do when no walk leads from some rows to others. "bridge" adds the
+        shortest edges that join the components; where no neighbours are searched
+        or a graph is given, they stay apart and the first columns only tell them
+        from each other. "largest" embeds the largest component and gives all
+        other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"
-        What `transform` does with a row so far away that its kernel values are
-        all zero: refuse it by its number, or give it the place of its nearest
-        training row.
+        What `transform` does with a row of a graph that has no edge: refuse it by
+        its number, or hang it onto its nearest training row. Every other row has
+        neighbours.
     n_jobs : int, default=None
         Number of threads. None uses every core this process may use, unless a
         :func:`joblib.parallel_config` context sets a number; negative numbers
@@ -92,10 +94,19 @@ class DiffusionMaps(LocalEmbedding):
         The value of `epsilon` that was used.
     stationary_distribution_ : ndarray of shape (n_samples,)
         Share of time a long walk spends at each row; sums to one.
+    intrinsic_dimension_ : float
+        The dimension of the manifold as the automatic `epsilon` sees it; not
+        there when `epsilon` was given.
+    n_neighbors_ : int
+        Number of neighbours that was used; not there when all rows were.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each row.
+        Connected component of each row before anything was bridged.
     n_connected_components_ : int
         Number of those components.
+    bridges_ : ndarray of shape (n_bridges, 2)
+        Pairs of rows that were joined to connect the walk.
+    n_iter_ : int
+        Number of iterations of the eigensolver, 1 for a direct one.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -104,8 +115,7 @@ class DiffusionMaps(LocalEmbedding):
     Warns
     -----
     DisconnectedGraphWarning
-        The walk was in pieces: they were embedded apart, or all but the largest
-        were left out.
+        The walk was in pieces and was bridged or cut to its largest piece.
 
     See Also
     --------
@@ -120,8 +130,9 @@ class DiffusionMaps(LocalEmbedding):
     ----------
     .. [1] R. R. Coifman, S. Lafon, "Diffusion maps", Applied and Computational
        Harmonic Analysis 21 (2006).
-    .. [2] T. Berry, J. Harlim, "Variable bandwidth diffusion kernels", Applied
-       and Computational Harmonic Analysis 40 (2016).
+    .. [2] R. R. Coifman, Y. Shkolnisky, F. J. Sigworth, A. Singer, "Graph
+       Laplacian tomography from unknown random projections", IEEE Transactions
+       on Image Processing 17 (2008).
 
     Examples
     --------
@@ -138,11 +149,16 @@ class DiffusionMaps(LocalEmbedding):
     """
 
     _method: ClassVar[str] = "DiffusionMaps"
-    _automatic: ClassVar[tuple[str, ...]] = ("epsilon",)
+    _automatic: ClassVar[tuple[str, ...]] = ("epsilon", "eigen_solver")
+    _takes_graph: ClassVar[bool] = True
 
     eigenvectors_: NDArray[np.float64]
     epsilon_: float
     stationary_distribution_: NDArray[np.float64]
+    intrinsic_dimension_: float
+    n_neighbors_: int
+    bridges_: NDArray[np.int64]
+    n_iter_: int
 
     def __init__(
         self,

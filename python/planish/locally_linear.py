@@ -29,8 +29,8 @@ class LocallyLinearEmbedding(LocalEmbedding):
     n_components : int, default=2
         Number of coordinates.
     reg : float, default=1e-3
-        Regularisation of the weights of "standard", and of those that place new
-        rows: this part of the trace of each local Gram matrix is added to its
+        Regularisation of the weights of "standard" and "modified", and of those
+        that place new rows: this part of the trace of each local Gram matrix is added to its
         diagonal.
     eigen_solver : {"auto", "arpack", "dense", "iterative"}, default="auto"
         "arpack" inverts the matrix by a sparse factorisation and iterates with
@@ -38,9 +38,11 @@ class LocallyLinearEmbedding(LocalEmbedding):
         "dense" decomposes the whole matrix, "iterative" needs no factor, "auto"
         takes the best.
     tol : float, default=1e-6
-        Relative residual at which the iteration stops.
-    max_iter : int, default=100
-        Most iterations of the iterative solvers.
+        Precision at which the iteration stops, relative to the wanted
+        eigenvalues; below 1, and 0 means working precision.
+    max_iter : int or None, default=100
+        Iterations of the solver before it gives up, but never fewer than 1000:
+        scikit-learn counts restarts of many steps each.
     method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
         "standard" keeps the weights that make each row from its neighbours [1]_,
         "modified" several independent weight vectors for each row [2]_,
@@ -49,11 +51,11 @@ class LocallyLinearEmbedding(LocalEmbedding):
         coordinates [4]_. All but the first recover a sheet that was bent without
         stretching, up to an affine map, holes or not.
     hessian_tol : float, default=1e-4
-        Columns of the local Hessian whose sum is below this are not scaled by it
-        in "hessian".
+        Columns of the local Hessians of "hessian" are divided by their sums where
+        these are at least this large, which they are only by rounding.
     modified_tol : float, default=1e-12
-        Singular values of a neighbourhood below this count as zero in
-        "modified".
+        Reflections of "modified" that move its vectors by less than this are left
+        out.
     neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
         How neighbours are searched. All give the same neighbours.
     random_state : int, RandomState instance or None, default=None
@@ -75,8 +77,8 @@ class LocallyLinearEmbedding(LocalEmbedding):
     metric_params : dict, default=None
         Further arguments of the metric.
     nonnegative : bool, default=False
-        Let the weights of "standard" be at least zero, so that each row is
-        described as lying between its neighbours.
+        Let the weights of "standard", and those that place new rows, be at least
+        zero, so that each row is described as lying between its neighbours.
     disconnected : {"bridge", "largest", "error"}, default="bridge"
         What to do when the graph of neighbours falls into several components.
         "bridge" embeds each on its own and lays the maps side by side, so that
@@ -100,8 +102,12 @@ class LocallyLinearEmbedding(LocalEmbedding):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the alignment matrix that belong to the columns, smallest
         first.
+    n_iter_ : int
+        Number of iterations of the eigensolver, 1 for a direct one.
+    graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
+        The graph of neighbours, symmetric; stored entries are distances.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each row in the graph of neighbours.
+        Connected component of each row in that graph.
     n_connected_components_ : int
         Number of those components.
     nbrs_ : sklearn.neighbors.NearestNeighbors
@@ -118,7 +124,11 @@ class LocallyLinearEmbedding(LocalEmbedding):
         The graph was in pieces: they were embedded apart, or all but the largest
         were left out.
     ConvergenceWarning
-        The eigensolver stopped at `max_iter`.
+        The eigensolver stopped before its tolerance.
+    InputAdjustedWarning
+        Some rows have no neighbours but copies of themselves, and the map is made
+        of the distinct rows alone; or precomputed distances were symmetric only
+        up to rounding and were made so.
     RankDeficientWarning
         Fewer than `n_components` dimensions carry information.
 
@@ -131,11 +141,12 @@ class LocallyLinearEmbedding(LocalEmbedding):
     Notes
     -----
     "hessian" needs more than ``n_components * (n_components + 3) / 2``
-    neighbours, "modified" at least `n_components`, "ltsa" more than
-    `n_components`.
+    neighbours, "ltsa" more than ``n_components + 1``, "modified" at least
+    `n_components`. "hessian" is that of its authors: scikit-learn's takes more
+    columns than the quadratic ones and is the same as "ltsa".
 
     A new row is placed by the weights that make it from its neighbours among
-    the training rows, whatever the method.
+    the training rows, whatever the method. Equal rows get equal places.
 
     References
     ----------
@@ -167,6 +178,8 @@ class LocallyLinearEmbedding(LocalEmbedding):
     _on_demand: ClassVar[Mapping[str, str]] = {"nbrs_": "_compute_nbrs"}
 
     reconstruction_error_: float
+    graph_: Any
+    n_iter_: int
     nbrs_: Any
 
     def __init__(
@@ -177,7 +190,7 @@ class LocallyLinearEmbedding(LocalEmbedding):
         reg: float = 1e-3,
         eigen_solver: str = "auto",
         tol: float = 1e-6,
-        max_iter: int = 100,
+        max_iter: int | None = 100,
         method: str = "standard",
         hessian_tol: float = 1e-4,
         modified_tol: float = 1e-12,
@@ -226,7 +239,7 @@ def locally_linear_embedding(
     reg: float = 1e-3,
     eigen_solver: str = "auto",
     tol: float = 1e-6,
-    max_iter: int = 100,
+    max_iter: int | None = 100,
     method: str = "standard",
     hessian_tol: float = 1e-4,
     modified_tol: float = 1e-12,

@@ -70,9 +70,9 @@ class SpectralEmbedding(LocalEmbedding):
     metric : str or callable, default="minkowski"
         How distances between rows are measured when neighbours are searched: a
         name scikit-learn knows, a callable of two rows, or "precomputed" when X
-        is a square matrix of distances. For a metric that planish does not
-        evaluate itself all distances are computed beforehand, which takes 8 n²
-        bytes.
+        is a square matrix of distances or a sparse graph of them. For a metric
+        that planish does not evaluate itself all distances are computed
+        beforehand, which takes 8 n² bytes.
     p : float, default=2
         Power of the "minkowski" metric, at least 1.
     metric_params : dict, default=None
@@ -159,6 +159,7 @@ class SpectralEmbedding(LocalEmbedding):
     _method: ClassVar[str] = "SpectralEmbedding"
     _python_params: ClassVar[frozenset[str]] = LocalEmbedding._python_params | {"random_state"}
     _automatic: ClassVar[tuple[str, ...]] = ("eigen_tol", "bandwidth")
+    _takes_graph: ClassVar[bool] = True
 
     affinity_matrix_: Any
     n_neighbors_: int
@@ -214,9 +215,6 @@ class SpectralEmbedding(LocalEmbedding):
     def _precomputed(self) -> bool:
         given = self._affinity_is("precomputed") or self._affinity_is(_GIVEN_NEIGHBORS)
         return given or super()._precomputed()
-
-    def _takes_sparse(self) -> bool:
-        return not super()._precomputed()
 
     def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
         if callable(self.affinity) or self._affinity_is("precomputed"):

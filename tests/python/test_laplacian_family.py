@@ -362,6 +362,20 @@ def test_points_distances_and_metrics_agree(estimator):
         assert_same_columns(other.transform(rows), placed, 1e-6)
 
 
+def test_a_graph_of_distances_is_its_own_neighbourhood(estimator):
+    X = swiss_roll(400)
+    k = estimator.n_neighbors - isinstance(estimator, SpectralEmbedding)  # counts the row itself
+    points = clone(estimator).fit(X)
+    given = clone(estimator).set_params(metric="precomputed", n_neighbors=k)
+    given.fit(neighbors_graph(X, n_neighbors=k))
+    if isinstance(estimator, SpectralEmbedding):
+        assert_same_columns(given.embedding_, points.embedding_, 1e-6)
+    else:  # only the automatic width may see a little less
+        assert given.epsilon_ == pytest.approx(points.epsilon_, rel=1e-6)
+        assert_same_columns(given.embedding_, points.embedding_, 1e-5)
+    assert np.isfinite(given.transform(neighbors_graph(X, n_neighbors=k, query=X[:5] + 0.1))).all()
+
+
 def two_clusters(shift=100.0):
     rng = np.random.default_rng(0)
     one, other = rng.random((120, 3)), rng.random((90, 3))
@@ -436,8 +450,12 @@ def test_dense_kernels_of_awkward_data():
 
 def test_more_asked_for_than_there_is(estimator):
     X = swiss_roll(20)
-    with pytest.raises(ParameterError, match=r"n_neighbors.*20"):
-        clone(estimator).set_params(n_neighbors=50).fit(X)
+    if isinstance(estimator, SpectralEmbedding):
+        with pytest.raises(ParameterError, match=r"n_neighbors.*20"):
+            clone(estimator).set_params(n_neighbors=50).fit(X)
+    else:  # a kernel of all pairs has no more than that
+        few, all_pairs = (DiffusionMaps(n_neighbors=k).fit_transform(X) for k in (50, None))
+        assert np.array_equal(few, all_pairs)
     for p in (20, 30):
         with pytest.raises(ParameterError, match="n_components"):
             clone(estimator).set_params(n_neighbors=10, n_components=p).fit(X)

@@ -23,6 +23,7 @@ from planish import (
 from planish.exceptions import (
     DisconnectedGraphError,
     DisconnectedGraphWarning,
+    InputAdjustedWarning,
     InputError,
     ParameterError,
     PlanishError,
@@ -151,6 +152,20 @@ def test_nonnegative_weights():
     assert angle(ours.embedding_, vectors) < 1e-4
     free = LocallyLinearEmbedding(n_neighbors=9).fit(X)
     assert angle(ours.embedding_, free.embedding_) > 1e-3
+
+
+def test_nonnegative_weights_place_new_rows_between_their_neighbours():
+    X, _ = strip(300)
+    estimator = LocallyLinearEmbedding(n_neighbors=9, nonnegative=True).fit(X)
+    new = strip(30, seed=4)[0]
+    near = np.argsort(cdist(new, X), axis=1)[:, :9]
+    expected = [
+        weights_of(X[row] - x, nonnegative=True) @ estimator.embedding_[row]
+        for x, row in zip(new, near, strict=True)
+    ]
+    np.testing.assert_allclose(estimator.transform(new), expected, atol=1e-9)
+    with pytest.raises(ParameterError, match=r"nonnegative.*standard"):
+        LocallyLinearEmbedding(n_neighbors=9, nonnegative=True, method="ltsa").fit(X)
 
 
 def test_regularisation_is_relative_to_the_trace():
@@ -483,7 +498,15 @@ def test_digits_are_finite_with_every_method(method, components):
 @pytest.mark.parametrize("method", METHODS)
 def test_twenty_points_twenty_times(method):
     X = np.repeat(np.random.default_rng(0).random((20, 3)), 20, axis=0)
-    finite_or_refused(LocallyLinearEmbedding(n_neighbors=10, method=method), X)
+    estimator = LocallyLinearEmbedding(n_neighbors=10, method=method)
+    with pytest.warns(InputAdjustedWarning, match="20 distinct"):
+        Y = estimator.fit_transform(X)
+    assert np.isfinite(Y).all()
+    assert np.array_equal(Y, np.repeat(Y[::20], 20, axis=0))
+    assert (Y.std(axis=0) > 0).all()
+    alone = clone(estimator).fit_transform(X[::20])
+    assert angle(Y[::20] - Y.mean(axis=0), alone) < 1e-4
+    assert np.array_equal(estimator.transform(X[:25]), Y[:25])
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -545,7 +568,7 @@ def test_more_asked_for_than_there_is(method):
         ("n_neighbors", None, r"(?s)n_neighbors.*radius"),
         ("radius", 1.0, r"(?s)n_neighbors.*radius|radius.*n_neighbors"),
         ("reg", -1.0, "reg"),
-        ("eigen_solver", "lobpcg", "eigen_solver.*dense"),
+        ("eigen_solver", "magic", "eigen_solver.*dense"),
         ("tol", -1.0, "tol"),
         ("max_iter", 0, "max_iter"),
         ("method", "laplacian", "method.*hessian"),
@@ -554,6 +577,7 @@ def test_more_asked_for_than_there_is(method):
         ("neighbors_algorithm", "hnsw", "neighbors_algorithm.*brute"),
         ("metric", "furlong", "metric.*furlong.*euclidean"),
         ("nonnegative", "yes", "nonnegative"),
+        ("tol", 1.0, "tol"),
         ("disconnected", "ignore", "disconnected.*bridge"),
         ("isolated", "ignore", "isolated.*nearest"),
     ],
