@@ -58,7 +58,9 @@ def interrupt_after(seconds):
     threading.Thread(target=send, daemon=True).start()
 
 X = np.random.default_rng(0).normal(size=(20000, 3))
-LONG = np.random.default_rng(1).normal(size=(200000, 3))
+angle = 1.5 * np.pi * (1 + 2 * np.random.default_rng(1).random(150_000))
+height = 21 * np.random.default_rng(2).random(150_000)
+LONG = np.column_stack([angle * np.cos(angle), height, angle * np.sin(angle)])
 small = X[:200]
 small @ small.T  # the threads of BLAS stay; none of ours may
 blas = tasks() - 1

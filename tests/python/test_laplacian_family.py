@@ -14,7 +14,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
 from conftest import affine_residual, assert_same_columns, swiss_roll
-from planish import DiffusionMaps, SpectralEmbedding, neighbors_graph, spectral_embedding
+from planish import (
+    DiffusionMaps,
+    SpectralEmbedding,
+    estimate_memory,
+    neighbors_graph,
+    spectral_embedding,
+)
 from planish.exceptions import (
     DisconnectedGraphError,
     DisconnectedGraphWarning,
@@ -499,6 +505,13 @@ def test_a_callable_affinity_may_be_sparse():
     ours = SpectralEmbedding(affinity=nearest).fit(X)
     same = SpectralEmbedding(affinity="precomputed").fit(nearest(X))
     assert np.array_equal(ours.embedding_, same.embedding_)
+
+
+def test_the_memory_of_a_callable_is_that_of_a_matrix():
+    given = estimate_memory(SpectralEmbedding(affinity="precomputed"), 3000, 3)
+    assert estimate_memory(SpectralEmbedding(affinity=rbf_kernel), 3000, 3) == given
+    by_name = estimate_memory(DiffusionMaps(metric="precomputed"), 3000, 3)
+    assert estimate_memory(DiffusionMaps(metric="canberra"), 3000, 3) == by_name
 
 
 SPECTRAL_WRONG = [
