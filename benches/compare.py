@@ -31,7 +31,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 ENGINES = {"planish": "planish", "sklearn": "scikit-learn", "tapkee": "tapkee"}
 # Compared with in a few jobs only; they have no column of their own.
-OTHERS = {"scipy": "SciPy", "heap": "planish's heap"}
+OTHERS = {"scipy": "SciPy", "heap": "planish's heap", "pydiffmap": "pyDiffMap"}
 README_START, README_END = "<!-- bench:start -->", "<!-- bench:end -->"
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -233,7 +233,7 @@ def table_row(line: Mapping[str, Any], named: bool) -> list[str]:
         f"{OTHERS[name]} {engine_cell(line, name)}" for name in OTHERS if name in line["engines"]
     ]
     if extra:
-        cells[1:] = ["; ".join(extra), *["–"] * (len(ENGINES) - 2)]
+        cells[1] = "; ".join(extra)  # in the place of scikit-learn, which has no such thing
     return [
         line["title"] if named else "",
         str(line["threads"] or "–"),
@@ -318,7 +318,7 @@ def number(value: float) -> str:
 def machine() -> dict[str, Any]:
     """What the numbers depend on besides the code."""
     versions = {"Python": platform.python_version()}
-    for name in (*ENGINES.values(), "numpy", "scipy"):
+    for name in (*ENGINES.values(), "pydiffmap", "numpy", "scipy"):
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:

@@ -80,6 +80,14 @@ def tapkee(method: str, **parameters: Any) -> Engine:
     return prepare
 
 
+def pydiffmap(x: Any, threads: int) -> Fit:
+    """Diffusion maps by pyDiffMap on 64 neighbours, its bandwidth chosen by itself."""
+    del threads  # its neighbours are searched on one thread
+    kind = importlib.import_module("pydiffmap.diffusion_map").DiffusionMap
+    model = kind.from_sklearn(n_evecs=2, alpha=1.0, k=64, epsilon="bgh")
+    return lambda: {"embedding": model.fit_transform(x)}
+
+
 def planish_neighbors(x: Any, threads: int) -> Fit:
     """Exact neighbours by planish."""
     function = importlib.import_module("planish").kneighbors
@@ -138,6 +146,87 @@ PCA = {
     "planish": estimator("planish", "PCA", n_components=2),
     "sklearn": estimator("sklearn.decomposition", "PCA", n_components=2),
     "tapkee": tapkee("pca", target_dimension=2),
+}
+# The local family: planish's name of the method, the title, tapkee's name, and
+# how many times as fast as scikit-learn and tapkee it has to be.
+LOCAL = {
+    "lle": ("standard", "LLE", "lle", 3, 3),
+    "mlle": ("modified", "Modified LLE", None, 25, None),
+    "hlle": ("hessian", "Hessian LLE", "hlle", 25, 15),
+    "ltsa": ("ltsa", "LTSA", "ltsa", 25, 15),
+}
+
+
+def local_engines(name: str) -> dict[str, Engine]:
+    """A method of the local family by every library that has it."""
+    method, _, peer, _, _ = LOCAL[name]
+    parameters = {"n_neighbors": 10, "method": method}
+    engines = {
+        "planish": estimator("planish", "LocallyLinearEmbedding", **parameters),
+        "sklearn": estimator("sklearn.manifold", "LocallyLinearEmbedding", **parameters),
+    }
+    if peer:
+        engines["tapkee"] = tapkee(peer, num_neighbors=10, target_dimension=2)
+    return engines
+
+
+def local_job(name: str, n: int) -> Job:
+    """A method of the local family on a large Swiss roll."""
+    _, title, peer, times_sklearn, times_tapkee = LOCAL[name]
+    goals: list[Target] = [targets.Faster("sklearn", times_sklearn)]
+    if times_tapkee:
+        goals.append(targets.Faster("tapkee", times_tapkee))
+    goals.append(targets.QualityWithin("sklearn", 1e-3))
+    return Job(
+        name=f"{name}-{n // 1000}k",
+        title=f"{title}, Swiss roll {thousands(n)} × 3, k = 10",
+        data=("swiss_roll", n),
+        quick=("swiss_roll", 2_000),
+        engines=local_engines(name),
+        measure="AFFINE_RESIDUAL",
+        targets=tuple(goals),
+        absent={} if peer else {"tapkee": "not there"},
+        once=("sklearn", "tapkee"),
+    )
+
+
+def small_local_job(name: str) -> Job:
+    """The same at the size of the first comparisons: set-up must not dominate."""
+    return Job(
+        name=f"{name}-1k",
+        title=f"{LOCAL[name][1]}, Swiss roll 1 000 × 3, k = 10",
+        data=("swiss_roll", 1_000),
+        quick=("swiss_roll", 1_000),
+        engines=local_engines(name),
+        measure="AFFINE_RESIDUAL",
+        targets=(targets.Faster("sklearn", 1), targets.QualityWithin("sklearn", 1e-3)),
+        absent={} if LOCAL[name][2] else {"tapkee": "not there"},
+        fits=5,
+    )
+
+
+def laplacian_job(n: int) -> Job:
+    """Laplacian eigenmaps on a Swiss roll."""
+    return Job(
+        name=f"laplacian-{n // 1000}k",
+        title=f"SpectralEmbedding, Swiss roll {thousands(n)} × 3, k = 10",
+        data=("swiss_roll", n),
+        quick=("swiss_roll", 2_000),
+        engines=LAPLACIAN,
+        measure="HARMONIC_RESIDUAL",
+        targets=(targets.Faster("sklearn", 1.5), targets.QualityWithin("sklearn", 1e-3)),
+        once=("sklearn", "tapkee"),
+    )
+
+
+def thousands(n: int) -> str:
+    return f"{n:,}".replace(",", " ")
+
+
+LAPLACIAN = {
+    "planish": estimator("planish", "SpectralEmbedding", n_neighbors=10),
+    "sklearn": estimator("sklearn.manifold", "SpectralEmbedding", n_neighbors=10, random_state=0),
+    "tapkee": tapkee("laplacian_eigenmaps", num_neighbors=10, target_dimension=2),
 }
 GEODESICS = {"planish": planish_geodesics, "scipy": scipy_dijkstra, "heap": planish_dijkstra}
 NEIGHBORS = {"planish": planish_neighbors, "sklearn": sklearn_neighbors}
@@ -258,6 +347,76 @@ JOBS: tuple[Job | ImportJob, ...] = (
         measure="AFFINE_RESIDUAL",
         targets=(targets.Faster("sklearn", 1), targets.QualityWithin("sklearn", 1e-3)),
         fits=5,
+    ),
+    *(small_local_job(name) for name in LOCAL),
+    *(local_job(name, n) for name in LOCAL for n in (10_000, 50_000)),
+    Job(
+        name="ltsa-1m",
+        title="LTSA, Swiss roll 1 000 000 × 3, k = 10",
+        data=("swiss_roll", 1_000_000),
+        quick=("swiss_roll", 20_000),
+        engines={"planish": local_engines("ltsa")["planish"]},
+        measure="AFFINE_RESIDUAL",
+        targets=(targets.PeakAtMost(8e9), targets.QualityAtMost(1e-3)),
+        absent={"sklearn": "not run: see 50 000", "tapkee": "not run: see 50 000"},
+        once=("planish",),
+    ),
+    Job(
+        name="lle-mnist",
+        title="LLE, MNIST 10 000 × 784, k = 10",
+        data=("digits", 10_000),
+        quick=("digits", 1_000),
+        engines={name: local_engines("lle")[name] for name in ("planish", "sklearn")},
+        measure="WEIGHT_COST",
+        targets=(targets.Faster("sklearn", 5), targets.QualityTimes("sklearn", 1.05)),
+        absent={"tapkee": "not run"},
+        once=("sklearn",),
+    ),
+    *(laplacian_job(n) for n in (10_000, 50_000)),
+    Job(
+        name="laplacian-mnist",
+        title="SpectralEmbedding, MNIST 10 000 × 784, k = 10",
+        data=("digits", 10_000),
+        quick=("digits", 1_000),
+        engines={name: LAPLACIAN[name] for name in ("planish", "sklearn")},
+        measure="CUT_COST",
+        targets=(targets.Faster("sklearn", 3), targets.QualityTimes("sklearn", 1.05)),
+        absent={"tapkee": "not run"},
+        once=("sklearn",),
+    ),
+    Job(
+        name="diffusion-5k",
+        title="DiffusionMaps, dense, Swiss roll 5 000 × 3",
+        data=("swiss_roll", 5_000),
+        quick=("swiss_roll", 1_000),
+        engines={
+            "planish": estimator("planish", "DiffusionMaps", n_neighbors=None, epsilon=4.0),
+            "tapkee": tapkee(
+                "diffusion_map",
+                target_dimension=2,
+                gaussian_kernel_width=4.0,
+                diffusion_map_timesteps=1,
+            ),
+        },
+        measure="HARMONIC_RESIDUAL",
+        targets=(targets.Faster("tapkee", 1), targets.QualityWithin("tapkee", 1e-3)),
+        absent={"sklearn": "not there"},
+        once=("tapkee",),
+    ),
+    Job(
+        name="diffusion-100k",
+        title="DiffusionMaps, 64 neighbours, Swiss roll 100 000 × 3",
+        data=("swiss_roll", 100_000),
+        quick=("swiss_roll", 5_000),
+        engines={"planish": estimator("planish", "DiffusionMaps"), "pydiffmap": pydiffmap},
+        measure="HARMONIC_RESIDUAL",
+        targets=(
+            targets.Faster("pydiffmap", 1),
+            targets.PeakAtMost(4e9),
+            targets.QualityAtMost(0.05),
+        ),
+        absent={"sklearn": "not there", "tapkee": "needs 160 GB"},
+        once=("planish", "pydiffmap"),
     ),
     Job(
         name="mds-distances",

@@ -45,6 +45,50 @@ def affine_residual(data: Data, result: Result) -> float:
     return float(np.linalg.norm(truth - design @ solution) / spread)
 
 
+def harmonic_residual(data: Data, result: Result) -> float:
+    """Relative residual of the best affine map to the sheet's two slowest vibrations.
+
+    They are the first eigenfunctions of the Laplacian of a long rectangle without
+    clamped edges: one and two half waves along its length.
+    """
+    arc = data.truth["coordinates"][:, 0]
+    phase = np.pi * (arc - arc.min()) / np.ptp(arc)
+    waves = np.column_stack((np.cos(phase), np.cos(2 * phase)))
+    return affine_residual(Data(data.x, {"coordinates": waves}), result)
+
+
+def weight_cost(data: Data, result: Result) -> float:
+    """What the weights of 10 neighbours leave of the coordinates: LLE's own cost.
+
+    The sum of squares of ``Y - W Y`` for orthonormal centred columns, which is
+    the sum of the smallest eigenvalues when these are found.
+    """
+    from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
+
+    weights = barycenter_kneighbors_graph(data.x, 10, reg=1e-3)
+    embedding = _embedding(result)
+    basis = np.linalg.qr(embedding - embedding.mean(axis=0))[0]
+    return float(((basis - weights @ basis) ** 2).sum())
+
+
+def cut_cost(data: Data, result: Result) -> float:
+    """How far apart the coordinates put neighbours: the cost of Laplacian eigenmaps.
+
+    The sum over edges of squared differences, for columns that are orthonormal
+    and centred in the weights of the degrees.
+    """
+    from scipy.sparse.csgraph import laplacian
+    from sklearn.neighbors import kneighbors_graph
+
+    graph = kneighbors_graph(data.x, 10, include_self=True)
+    matrix, degrees = laplacian(0.5 * (graph + graph.T), return_diag=True)
+    embedding = _embedding(result)
+    centred = embedding - np.average(embedding, axis=0, weights=degrees)
+    root = np.sqrt(degrees)[:, None]
+    basis = np.linalg.qr(root * centred)[0] / root
+    return float(np.sum(basis * (matrix @ basis)))
+
+
 def new_affine_residual(data: Data, result: Result) -> float:
     """The same for new rows, which are the second half of the data."""
     truth = data.truth["coordinates"]
@@ -154,6 +198,9 @@ def _embedding(result: Result) -> Floats:
 
 
 AFFINE_RESIDUAL = Measure("affine residual", affine_residual)
+HARMONIC_RESIDUAL = Measure("residual of the harmonics", harmonic_residual)
+WEIGHT_COST = Measure("reconstruction error", weight_cost)
+CUT_COST = Measure("sum of eigenvalues", cut_cost)
 NEW_AFFINE_RESIDUAL = Measure("affine residual of new rows", new_affine_residual)
 GEODESIC_RESIDUAL = Measure("residual variance", geodesic_residual)
 PATH_ERROR = Measure("largest relative error", path_error)

@@ -139,6 +139,21 @@ class QualityWithin:
 
 
 @dataclass(frozen=True)
+class QualityTimes:
+    """Quality (lower is better, a cost) at most ``factor`` times a peer's."""
+
+    peer: str
+    factor: float
+
+    def text(self) -> str:
+        return f"quality ≤ {self.factor:g}× {self.peer}'s"
+
+    def met(self, outcome: Outcome) -> bool | None:
+        pair = _both(outcome, self.peer, "quality")
+        return None if pair is None else pair[0] <= self.factor * pair[1]
+
+
+@dataclass(frozen=True)
 class QualityAtMost:
     """Quality (lower is better) below a fixed bound."""
 

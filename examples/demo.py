@@ -3,10 +3,11 @@
     python examples/demo.py [--output build/demo.png] [--no-plot]
 
 The methods are found in the package, not listed here, so a new one shows up
-by itself. The Swiss roll has a known answer (arc length and height), and the
-affine residual says how far an embedding is from it: the relative residual of
-the best affine map. The digits have none; trustworthiness says for both how
-many of the near neighbours in the embedding were near before.
+by itself; a class that stands for several methods is shown once for each. The
+Swiss roll has a known answer (arc length and height), and the affine residual
+says how far an embedding is from it: the relative residual of the best affine
+map. The digits have none; trustworthiness says for both how many of the near
+neighbours in the embedding were near before.
 """
 
 from __future__ import annotations
@@ -33,6 +34,17 @@ SPACE = 3  # dimensions that can be drawn as they are
 
 # Set wherever a method has a parameter of that name.
 PARAMETERS = {"n_components": 2, "n_neighbors": 10, "kernel": "cosine", "random_state": 0}
+
+# Classes that stand for several methods, or want other parameters than those above.
+VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
+    "LocallyLinearEmbedding": {
+        "LLE": {"method": "standard"},
+        "Modified LLE": {"method": "modified"},
+        "Hessian LLE": {"method": "hessian"},
+        "LTSA": {"method": "ltsa"},
+    },
+    "DiffusionMaps": {"DiffusionMaps": {"n_neighbors": 64}},
+}
 
 
 @dataclass
@@ -81,9 +93,21 @@ def methods() -> dict[str, type[BaseEstimator]]:
     }
 
 
-def run(name: str, method: type[BaseEstimator], data: DataSet) -> Outcome:
+def panels() -> list[tuple[str, type[BaseEstimator], dict[str, Any]]]:
+    """Everything that is shown: a name, the estimator, its own parameters."""
+    return [
+        (title, method, parameters)
+        for name, method in methods().items()
+        for title, parameters in VARIANTS.get(name, {name: {}}).items()
+    ]
+
+
+def run(
+    name: str, method: type[BaseEstimator], parameters: dict[str, Any], data: DataSet
+) -> Outcome:
     known = method().get_params()
-    model: Any = method(**{key: value for key, value in PARAMETERS.items() if key in known})
+    common = {key: value for key, value in PARAMETERS.items() if key in known}
+    model: Any = method(**{**common, **parameters})
     start = time.perf_counter()
     embedding = model.fit_transform(data.points)
     seconds = time.perf_counter() - start
@@ -207,7 +231,7 @@ def main() -> None:
 
     warnings.simplefilter("ignore")
     sets = data_sets()
-    outcomes = [run(name, method, data) for data in sets for name, method in methods().items()]
+    outcomes = [run(*panel, data) for data in sets for panel in panels()]
     print_table(outcomes)
     if not options.no_plot:
         draw(outcomes, sets, options.output, times=not options.no_times)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     __version__: str
     from .classical_mds import ClassicalMDS
     from .diagnostics import ResidualVariance, residual_variance
+    from .diffusion_maps import DiffusionMaps
     from .functions import estimate_memory, geodesic_distances, kneighbors, neighbors_graph
     from .isomap import Isomap
     from .kernel_isomap import KernelIsomap
@@ -26,44 +27,56 @@ if TYPE_CHECKING:
     from .kernel_mds import KernelMDS
     from .landmark_isomap import LandmarkIsomap
     from .landmark_mds import LandmarkMDS
+    from .locally_linear import LocallyLinearEmbedding, locally_linear_embedding
     from .pca import PCA
+    from .spectral import SpectralEmbedding, spectral_embedding
 
 __all__ = [
     "PCA",
     "ClassicalMDS",
+    "DiffusionMaps",
     "Isomap",
     "KernelIsomap",
     "KernelMDS",
     "KernelMap",
     "LandmarkIsomap",
     "LandmarkMDS",
+    "LocallyLinearEmbedding",
     "ResidualVariance",
+    "SpectralEmbedding",
     "__version__",
     "estimate_memory",
     "exceptions",
     "geodesic_distances",
     "kneighbors",
+    "locally_linear_embedding",
     "neighbors_graph",
     "residual_variance",
+    "spectral_embedding",
 ]
 
 # Where each public name lives.
 _HOME = {
     "PCA": "pca",
     "ClassicalMDS": "classical_mds",
+    "DiffusionMaps": "diffusion_maps",
     "Isomap": "isomap",
     "KernelIsomap": "kernel_isomap",
     "KernelMap": "kernel_map",
     "KernelMDS": "kernel_mds",
     "LandmarkIsomap": "landmark_isomap",
     "LandmarkMDS": "landmark_mds",
+    "LocallyLinearEmbedding": "locally_linear",
     "ResidualVariance": "diagnostics",
+    "SpectralEmbedding": "spectral",
     "estimate_memory": "functions",
     "exceptions": "",
     "geodesic_distances": "functions",
     "kneighbors": "functions",
+    "locally_linear_embedding": "locally_linear",
     "neighbors_graph": "functions",
     "residual_variance": "diagnostics",
+    "spectral_embedding": "spectral",
 }
 
 

@@ -47,6 +47,13 @@ def graph(G: Any) -> CoreData:
     return ("graph", _int64(G.indptr), _int64(G.indices), _dense(G.data))
 
 
+def square_graph(G: Any) -> CoreData:
+    """Lengths of edges between the training rows themselves."""
+    if G.shape[0] != G.shape[1]:
+        raise InputError(f"a sparse graph must be square (n × n), got {G.shape[0]} × {G.shape[1]}")
+    return graph(G)
+
+
 def from_core(value: Any) -> Any:
     """Turn a fitted attribute into what a user holds: graphs become CSR arrays."""
     if isinstance(value, tuple) and value and value[0] == "graph":

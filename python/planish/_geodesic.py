@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import _data
 from ._base import Embedding
 from ._foreign import ForeignNeighbors, Metric, resolve_metric
+from ._neighborhood import neighbor_search
 
 
 class GeodesicEmbedding(Embedding):
@@ -50,7 +51,7 @@ class GeodesicEmbedding(Embedding):
     def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
         metric = self._metric()
         if self._precomputed():
-            return _given(X), {}
+            return _data.square_graph(X) if _data.is_sparse(X) else _data.distances(X), {}
         if metric.native:
             return _data.points(X), {"metric": metric.name, "p": metric.p}
         self._foreign = ForeignNeighbors(
@@ -61,26 +62,15 @@ class GeodesicEmbedding(Embedding):
 
     def _new_data(self, X: Any) -> _data.CoreData:
         if self._precomputed():
-            return _given(X)
+            return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)
         if self._metric().native:
             return _data.points(X)
         return self._foreign.query(X, attach=self.isolated == "nearest")
 
     def _compute_nbrs(self) -> Any:
-        from sklearn.neighbors import NearestNeighbors
-
         if "_foreign" in vars(self):
             return self._foreign.search
-        search = NearestNeighbors(
-            n_neighbors=self.n_neighbors,
-            radius=self.radius,
-            algorithm=self.neighbors_algorithm,
-            metric=self.metric,
-            p=self.p,
-            metric_params=self.metric_params,
-            n_jobs=self.n_jobs,
-        )
-        return search.fit(self._training_input("nbrs_"))
+        return neighbor_search(self)
 
 
 class ScaledGeodesics(GeodesicEmbedding):
@@ -111,7 +101,3 @@ class ScaledGeodesics(GeodesicEmbedding):
 
     def _compute_dist_matrix(self) -> Any:
         return self._compute("dist_matrix")
-
-
-def _given(X: Any) -> _data.CoreData:
-    return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)

@@ -238,6 +238,8 @@ def estimate_memory(
     for name, native in (("metric", NATIVE_METRICS), ("kernel", NATIVE_KERNELS)):
         if name in known and known[name] not in native:
             known[name] = "precomputed"  # what scikit-learn evaluates arrives as a matrix
+    if callable(known.get("affinity")):
+        known["affinity"] = "precomputed"
     return int(_core.estimate_memory(estimator._method, known, *shape))
 
 

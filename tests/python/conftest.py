@@ -53,3 +53,24 @@ def two_islands():
     """Two groups of 20 rows far apart: rows 0-19 and 20-39."""
     rng = np.random.default_rng(1)
     return np.vstack([rng.normal(size=(20, 2)), rng.normal(size=(20, 2)) + 100.0])
+
+
+def rolled(n, seed=0):
+    """A Swiss roll with its true coordinates: arc length and height."""
+    rng = np.random.default_rng(seed)
+    angle = 1.5 * np.pi * (1 + 2 * rng.random(n))
+    height = 21 * rng.random(n)
+    length = 0.5 * (angle * np.sqrt(1 + angle**2) + np.arcsinh(angle))
+    points = np.column_stack([angle * np.cos(angle), height, angle * np.sin(angle)])
+    return points, np.column_stack([length, height])
+
+
+def affine_residual(Y, truth, new=None):
+    """Relative residual of the best affine map from an embedding to the truth.
+
+    With `new`, a pair of coordinates and truth of other rows: theirs under that map.
+    """
+    solution = np.linalg.lstsq(np.column_stack([Y, np.ones(len(Y))]), truth, rcond=None)[0]
+    Y, truth = (Y, truth) if new is None else new
+    rest = truth - np.column_stack([Y, np.ones(len(Y))]) @ solution
+    return float(np.linalg.norm(rest) / np.linalg.norm(truth - truth.mean(axis=0)))

@@ -203,6 +203,13 @@ def test_negative_edge_in_a_graph(blob):
     refused(estimator, graph, InputError, r"rows 0 and \d+ has length -1")
 
 
+def test_a_graph_that_is_not_square_is_refused(blob):
+    graph = planish.neighbors_graph(blob, n_neighbors=6)
+    for wrong in (graph[:, :50], graph[:50]):
+        estimator = Isomap(metric="precomputed", n_neighbors=6)
+        refused(estimator, wrong, InputError, r"square.*(60.*50|50.*60)")
+
+
 # ---- parameters -----------------------------------------------------------------------
 
 WRONG = [

@@ -24,11 +24,14 @@ import planish
 from planish import (
     PCA,
     ClassicalMDS,
+    DiffusionMaps,
     Isomap,
     KernelIsomap,
     KernelMDS,
     LandmarkIsomap,
     LandmarkMDS,
+    LocallyLinearEmbedding,
+    SpectralEmbedding,
 )
 
 BATTERY = [
@@ -54,6 +57,19 @@ BATTERY = [
     LandmarkMDS(n_landmarks=5, landmarks="random", metric="manhattan"),
     LandmarkMDS(algorithm="fastmap", metric="precomputed"),
     LandmarkMDS(algorithm="metricmap", n_components=1),
+    LocallyLinearEmbedding(),
+    LocallyLinearEmbedding(n_neighbors=7, n_components=1, nonnegative=True),
+    LocallyLinearEmbedding(n_neighbors=6, method="modified", n_components=1),
+    LocallyLinearEmbedding(n_neighbors=8, method="hessian"),
+    LocallyLinearEmbedding(n_neighbors=None, radius=10.0, method="ltsa", n_components=1),
+    LocallyLinearEmbedding(metric="precomputed", n_components=1),
+    SpectralEmbedding(n_neighbors=5),
+    SpectralEmbedding(n_neighbors=5, weights="heat", n_components=1),
+    SpectralEmbedding(affinity="rbf", n_components=1),
+    SpectralEmbedding(affinity="precomputed", n_components=1),
+    DiffusionMaps(n_neighbors=5),
+    DiffusionMaps(n_neighbors=None, t=2, alpha=0.5, n_components=1),
+    DiffusionMaps(n_neighbors=5, metric="precomputed", n_components=1),
 ]
 
 ESTIMATORS = [
@@ -64,6 +80,12 @@ ESTIMATORS = [
     KernelIsomap(n_neighbors=8),
     LandmarkIsomap(n_neighbors=8, n_landmarks=20),
     LandmarkMDS(n_landmarks=20),
+    LocallyLinearEmbedding(n_neighbors=8),
+    LocallyLinearEmbedding(n_neighbors=10, method="modified"),
+    LocallyLinearEmbedding(n_neighbors=10, method="hessian"),
+    LocallyLinearEmbedding(n_neighbors=10, method="ltsa"),
+    SpectralEmbedding(n_neighbors=10),
+    DiffusionMaps(n_neighbors=20),
 ]
 
 

@@ -16,11 +16,14 @@ from conftest import swiss_roll
 from planish import (
     PCA,
     ClassicalMDS,
+    DiffusionMaps,
     Isomap,
     KernelIsomap,
     KernelMDS,
     LandmarkIsomap,
     LandmarkMDS,
+    LocallyLinearEmbedding,
+    SpectralEmbedding,
 )
 
 POINTS = swiss_roll(700, seed=2)
@@ -70,6 +73,36 @@ CASES = {
     ),
     "LandmarkMDS metricmap": (LandmarkMDS(n_landmarks=50, algorithm="metricmap"), WIDE),
     "LandmarkMDS canberra": (LandmarkMDS(n_landmarks=50, metric="canberra"), POINTS[:200]),
+    **{
+        f"LLE {method}": (LocallyLinearEmbedding(n_neighbors=10, method=method), POINTS)
+        for method in ("standard", "modified", "hessian", "ltsa")
+    },
+    "LLE nonnegative": (LocallyLinearEmbedding(n_neighbors=10, nonnegative=True), POINTS),
+    "LLE radius": (LocallyLinearEmbedding(n_neighbors=None, radius=6.0, method="ltsa"), POINTS),
+    "LLE dense": (LocallyLinearEmbedding(n_neighbors=10, eigen_solver="dense"), POINTS[:300]),
+    "LLE iterative": (
+        LocallyLinearEmbedding(n_neighbors=10, method="ltsa", eigen_solver="iterative"),
+        POINTS,
+    ),
+    "LLE wide": (LocallyLinearEmbedding(n_neighbors=12, method="ltsa"), WIDE),
+    "LLE canberra": (LocallyLinearEmbedding(n_neighbors=12, metric="canberra"), POINTS[:200]),
+    "LLE precomputed": (
+        LocallyLinearEmbedding(n_neighbors=10, metric="precomputed"),
+        squareform(pdist(POINTS)),
+    ),
+    "SpectralEmbedding": (SpectralEmbedding(n_neighbors=10), POINTS),
+    "SpectralEmbedding heat": (SpectralEmbedding(n_neighbors=10, weights="heat"), POINTS),
+    "SpectralEmbedding rbf": (SpectralEmbedding(affinity="rbf", gamma=0.01), POINTS[:300]),
+    "SpectralEmbedding precomputed": (
+        SpectralEmbedding(affinity="precomputed"),
+        KERNEL + KERNEL.T,
+    ),
+    "DiffusionMaps": (DiffusionMaps(), POINTS),
+    "DiffusionMaps dense": (DiffusionMaps(n_neighbors=None, epsilon=4.0, t=2), POINTS[:300]),
+    "DiffusionMaps precomputed": (
+        DiffusionMaps(metric="precomputed"),
+        squareform(pdist(POINTS)),
+    ),
     "Isomap float32": (Isomap(n_neighbors=8), POINTS.astype(np.float32)),
 }
 

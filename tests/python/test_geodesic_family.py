@@ -9,7 +9,7 @@ from scipy.sparse import csgraph, csr_array
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import clone
 
-from conftest import assert_same_columns, swiss_roll, up_to_sign
+from conftest import assert_same_columns, rolled, swiss_roll, up_to_sign
 from planish import (
     ClassicalMDS,
     Isomap,
@@ -510,16 +510,6 @@ def test_the_elbow_is_the_dimension_of_the_manifold():
 
 
 # -- theory ---------------------------------------------------------------------------
-
-
-def rolled(n, seed):
-    """A Swiss roll with its true coordinates: arc length and height."""
-    rng = np.random.default_rng(seed)
-    angle = 1.5 * np.pi * (1 + 2 * rng.random(n))
-    height = 21 * rng.random(n)
-    length = 0.5 * (angle * np.sqrt(1 + angle**2) + np.arcsinh(angle))
-    points = np.column_stack([angle * np.cos(angle), height, angle * np.sin(angle)])
-    return points, np.column_stack([length, height])
 
 
 def test_graph_distances_approach_the_true_ones_from_both_sides():

@@ -29,11 +29,14 @@ import numpy as np
 from planish import (
     PCA,
     ClassicalMDS,
+    DiffusionMaps,
     Isomap,
     KernelIsomap,
     KernelMDS,
     LandmarkIsomap,
     LandmarkMDS,
+    LocallyLinearEmbedding,
+    SpectralEmbedding,
 )
 
 def tasks():
@@ -55,6 +58,9 @@ def interrupt_after(seconds):
     threading.Thread(target=send, daemon=True).start()
 
 X = np.random.default_rng(0).normal(size=(20000, 3))
+angle = 1.5 * np.pi * (1 + 2 * np.random.default_rng(1).random(150_000))
+height = 21 * np.random.default_rng(2).random(150_000)
+LONG = np.column_stack([angle * np.cos(angle), height, angle * np.sin(angle)])
 small = X[:200]
 small @ small.T  # the threads of BLAS stay; none of ours may
 blas = tasks() - 1
@@ -85,6 +91,18 @@ LONG_FITS = {
     "LandmarkMDS": "LandmarkMDS(n_landmarks=3000).fit(np.tile(X, 30))",
     "ClassicalMDS": "ClassicalMDS(metric='manhattan', n_components=50).fit(X)",
     "KernelMDS": "KernelMDS(kernel='laplacian', n_components=50).fit(X)",
+    "LLE": "LocallyLinearEmbedding(n_neighbors=20).fit(LONG)",
+    "MLLE": "LocallyLinearEmbedding(n_neighbors=20, method='modified').fit(LONG)",
+    "HLLE": "LocallyLinearEmbedding(n_neighbors=20, method='hessian').fit(LONG)",
+    "LTSA": "LocallyLinearEmbedding(n_neighbors=20, method='ltsa').fit(LONG)",
+    "LTSA-iterative": (
+        "LocallyLinearEmbedding(n_neighbors=20, method='ltsa', eigen_solver='iterative', "
+        "tol=1e-14, max_iter=10**6).fit(LONG)"
+    ),
+    "SpectralEmbedding": "SpectralEmbedding(n_neighbors=20, n_components=10).fit(LONG)",
+    "SpectralEmbedding-rbf": "SpectralEmbedding(affinity='rbf', n_components=30).fit(X[:12000])",
+    "DiffusionMaps": "DiffusionMaps(n_components=20).fit(LONG)",
+    "DiffusionMaps-dense": "DiffusionMaps(n_components=30, n_neighbors=None).fit(X[:12000])",
     "PCA": "PCA(200, svd_solver='arpack').fit(np.random.default_rng(0).normal(size=(4000, 4000)))",
 }
 

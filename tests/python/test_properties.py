@@ -14,11 +14,14 @@ import planish
 from planish import (
     PCA,
     ClassicalMDS,
+    DiffusionMaps,
     Isomap,
     KernelIsomap,
     KernelMDS,
     LandmarkIsomap,
     LandmarkMDS,
+    LocallyLinearEmbedding,
+    SpectralEmbedding,
 )
 from planish.exceptions import ParameterError, PlanishError, PlanishWarning
 
@@ -50,6 +53,18 @@ ESTIMATORS = {
     "FastMap": LandmarkMDS(2, algorithm="fastmap"),
     "MetricMap": LandmarkMDS(1, n_landmarks=4, algorithm="metricmap"),
     "Isomap canberra": Isomap(n_neighbors=2, metric="canberra"),
+    "LLE": LocallyLinearEmbedding(n_neighbors=3, n_components=1),
+    "LLE nonnegative": LocallyLinearEmbedding(n_neighbors=3, nonnegative=True),
+    "LLE modified": LocallyLinearEmbedding(n_neighbors=4, n_components=1, method="modified"),
+    "LLE hessian": LocallyLinearEmbedding(n_neighbors=6, n_components=2, method="hessian"),
+    "LLE ltsa": LocallyLinearEmbedding(n_neighbors=4, n_components=2, method="ltsa"),
+    "LLE dense": LocallyLinearEmbedding(n_neighbors=4, method="ltsa", eigen_solver="dense"),
+    "LLE radius": LocallyLinearEmbedding(n_neighbors=None, radius=1.0, n_components=1),
+    "SpectralEmbedding": SpectralEmbedding(1, n_neighbors=3),
+    "SpectralEmbedding heat": SpectralEmbedding(1, n_neighbors=3, weights="heat"),
+    "SpectralEmbedding rbf": SpectralEmbedding(2, affinity="rbf"),
+    "DiffusionMaps": DiffusionMaps(1, n_neighbors=3),
+    "DiffusionMaps dense": DiffusionMaps(2, n_neighbors=None),
 }
 
 pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.PlanishWarning")
@@ -238,5 +253,11 @@ def test_warnings_do_not_hide_in_good_data():
             KernelIsomap(n_neighbors=15),
             LandmarkIsomap(n_neighbors=15),
             LandmarkMDS(),
+            LocallyLinearEmbedding(n_neighbors=15),
+            LocallyLinearEmbedding(n_neighbors=15, method="modified"),
+            LocallyLinearEmbedding(n_neighbors=15, method="hessian"),
+            LocallyLinearEmbedding(n_neighbors=15, method="ltsa"),
+            SpectralEmbedding(n_neighbors=15),
+            DiffusionMaps(n_neighbors=15),
         ):
             estimator.fit(X)

@@ -1,0 +1,225 @@
+"""Diffusion maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.utils.validation import check_is_fitted
+
+from . import _data
+from ._neighborhood import LocalEmbedding
+
+
+class DiffusionMaps(LocalEmbedding):
+    """Diffusion maps: coordinates of a random walk over the rows.
+
+    From each row the walk steps to near rows, with probabilities that fall like
+    a Gaussian of the distance. Two rows are near each other when walks from both
+    are in the same places after a time `t`, and the coordinates ``λ^t ψ`` make
+    that distance an ordinary one.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of coordinates.
+    alpha : float, default=1.0
+        How much of the sampling density is divided out, from 0 to 1: with 0 the
+        walk is drawn to dense regions (the normalised graph Laplacian), with 1
+        it follows the manifold whatever the density (Laplace–Beltrami), 0.5 is
+        Fokker–Planck diffusion.
+    t : float, default=1.0
+        Time of the walk, at least 0. With 0 the coordinates are the eigenvectors
+        themselves.
+    epsilon : float or "auto", default="auto"
+        Scale of the kernel ``exp(-d² / epsilon)``, a squared distance. "auto"
+        takes the one at which the sum of the kernel grows fastest [2]_.
+    n_neighbors : int or None, default=64
+        Kernel values of each row that are kept: those of its nearest rows. None,
+        or a number that all other rows make up, keeps all n² of them.
+    metric : str or callable, default="minkowski"
+        How distances between rows are measured: a name scikit-learn knows, a
+        callable of two rows, or "precomputed" when X is a square matrix of
+        distances or a sparse graph of them. For a metric that planish does not
+        evaluate itself all distances are computed beforehand, which takes 8 n²
+        bytes.
+    p : float, default=2
+        Power of the "minkowski" metric, at least 1.
+    metric_params : dict, default=None
+        Further arguments of the metric.
+    eigen_solver : {"auto", "arpack", "dense", "iterative"}, default="auto"
+        "dense" decomposes the whole matrix; "arpack" inverts it by a sparse
+        factorisation and iterates with that (the name is scikit-learn's, the
+        solver our own), "iterative" needs no factor, "auto" takes the best.
+    tol : float, default=0.0
+        Relative residual at which the iteration stops; 0 means working precision.
+    max_iter : int, default=None
+        Most iterations of the iterative solver; None for as many as it takes.
+    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How neighbours are searched. All give the same neighbours.
+    disconnected : {"bridge", "largest", "error"}, default="bridge"
+        What to do when no walk leads from some rows to others. "bridge" adds the
+        shortest edges that join the components; where no neighbours are searched
+        or a graph is given, they stay apart and the first columns only tell them
+        from each other. "largest" embeds the largest component and gives all
+        other rows NaN, "error" raises
+        :class:`~planish.exceptions.DisconnectedGraphError`.
+    isolated : {"error", "nearest"}, default="error"
+        What `transform` does with a row of a graph that has no edge: refuse it by
+        its number, or hang it onto its nearest training row. Every other row has
+        neighbours.
+    n_jobs : int, default=None
+        Number of threads. None uses every core this process may use, unless a
+        :func:`joblib.parallel_config` context sets a number; negative numbers
+        count back from the cores, so -1 is all. Results are the same to the
+        last bit whatever the number.
+    verbose : int, default=0
+        1 writes progress to stderr about once a second, 2 all of it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training rows, ``eigenvectors_ * eigenvalues_ ** t``,
+        float32 when X is float32.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the random walk, largest first, without the first, which
+        is 1.
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
+        Its right eigenvectors ψ, whose squares weighted by the stationary
+        distribution sum to one.
+    epsilon_ : float
+        The value of `epsilon` that was used.
+    stationary_distribution_ : ndarray of shape (n_samples,)
+        Share of time a long walk spends at each row; sums to one.
+    intrinsic_dimension_ : float
+        The dimension of the manifold as the automatic `epsilon` sees it; not
+        there when `epsilon` was given.
+    n_neighbors_ : int
+        Number of neighbours that was used; not there when all rows were.
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each row before anything was bridged.
+    n_connected_components_ : int
+        Number of those components.
+    bridges_ : ndarray of shape (n_bridges, 2)
+        Pairs of rows that were joined to connect the walk.
+    n_iter_ : int
+        Number of iterations of the eigensolver, 1 for a direct one.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, when X has names that are all strings.
+
+    Warns
+    -----
+    DisconnectedGraphWarning
+        The walk was in pieces and was bridged or cut to its largest piece.
+
+    See Also
+    --------
+    SpectralEmbedding : The same eigenvectors for alpha = 0, without a time.
+
+    Notes
+    -----
+    A new row takes one step of the walk to the training rows, and its
+    coordinates are their mean divided by the eigenvalue (Nyström's formula).
+
+    References
+    ----------
+    .. [1] R. R. Coifman, S. Lafon, "Diffusion maps", Applied and Computational
+       Harmonic Analysis 21 (2006).
+    .. [2] R. R. Coifman, Y. Shkolnisky, F. J. Sigworth, A. Singer, "Graph
+       Laplacian tomography from unknown random projections", IEEE Transactions
+       on Image Processing 17 (2008).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from planish import DiffusionMaps
+    >>> angle = np.linspace(0.0, 3.0, 300)
+    >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> maps = DiffusionMaps(n_components=1).fit(arc)
+    >>> slowest_wave = np.cos(np.pi * angle / 3.0)
+    >>> bool(abs(np.corrcoef(maps.embedding_[:, 0], slowest_wave)[0, 1]) > 0.99)
+    True
+    >>> bool(0 < maps.eigenvalues_[0] < 1)
+    True
+    """
+
+    _method: ClassVar[str] = "DiffusionMaps"
+    _automatic: ClassVar[tuple[str, ...]] = ("epsilon", "eigen_solver")
+    _takes_graph: ClassVar[bool] = True
+
+    eigenvectors_: NDArray[np.float64]
+    epsilon_: float
+    stationary_distribution_: NDArray[np.float64]
+    intrinsic_dimension_: float
+    n_neighbors_: int
+    bridges_: NDArray[np.int64]
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        alpha: float = 1.0,
+        t: float = 1.0,
+        epsilon: float | str = "auto",
+        n_neighbors: int | None = 64,
+        metric: str | Callable[..., float] = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        eigen_solver: str = "auto",
+        tol: float = 0.0,
+        max_iter: int | None = None,
+        neighbors_algorithm: str = "auto",
+        disconnected: str = "bridge",
+        isolated: str = "error",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.t = t
+        self.epsilon = epsilon
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.neighbors_algorithm = neighbors_algorithm
+        self.disconnected = disconnected
+        self.isolated = isolated
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def diffusion_distances(self, X: Any = None) -> NDArray[np.float64]:
+        """Compute diffusion distances to the training rows.
+
+        They are distances between the coordinates, so what lies beyond
+        `n_components` eigenvectors is not counted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_queries, n_features), default=None
+            The rows to measure from, as in :meth:`transform`; None means the
+            training rows.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries, n_samples)
+            Distances at time `t`.
+        """
+        check_is_fitted(self)
+        training = self.embedding_
+        placed = training if X is None else np.asarray(self.transform(X))
+        _data.require_memory(
+            8 * len(placed) * len(training),
+            f"the {len(placed)} × {len(training)} matrix of diffusion distances",
+            "give fewer rows at a time",
+        )
+        return np.asarray(cdist(placed, training))

@@ -1,0 +1,294 @@
+"""Locally linear embedding and its relatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._neighborhood import LocalEmbedding, neighbor_search
+
+
+class LocallyLinearEmbedding(LocalEmbedding):
+    """Locally linear embedding: coordinates that keep how each row lies among its neighbours.
+
+    Four methods in one class. Each describes every small neighbourhood by a few
+    linear conditions and finds the coordinates that meet all of them best: the
+    eigenvectors of a sparse matrix with the smallest eigenvalues, the constant
+    one left out. The parameters are those of
+    :class:`sklearn.manifold.LocallyLinearEmbedding`, followed by a few of our
+    own.
+
+    Parameters
+    ----------
+    n_neighbors : int or None, default=5
+        Number of neighbours of each row, not counting itself. Set it to None to
+        use `radius`.
+    n_components : int, default=2
+        Number of coordinates.
+    reg : float, default=1e-3
+        Regularisation of the weights of "standard" and "modified", and of those
+        that place new rows: this part of the trace of each local Gram matrix is added to its
+        diagonal.
+    eigen_solver : {"auto", "arpack", "dense", "iterative"}, default="auto"
+        "arpack" inverts the matrix by a sparse factorisation and iterates with
+        that (the name is scikit-learn's, the solver a block Krylov method),
+        "dense" decomposes the whole matrix, "iterative" needs no factor, "auto"
+        takes the best.
+    tol : float, default=1e-6
+        Precision at which the iteration stops, relative to the wanted
+        eigenvalues; below 1, and 0 means working precision.
+    max_iter : int or None, default=100
+        Iterations of the solver before it gives up, but never fewer than 1000:
+        scikit-learn counts restarts of many steps each.
+    method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
+        "standard" keeps the weights that make each row from its neighbours [1]_,
+        "modified" several independent weight vectors for each row [2]_,
+        "hessian" lets the coordinates have no curvature in the tangent
+        coordinates of any neighbourhood [3]_, "ltsa" aligns those tangent
+        coordinates [4]_. All but the first recover a sheet that was bent without
+        stretching, up to an affine map, holes or not.
+    hessian_tol : float, default=1e-4
+        Columns of the local Hessians of "hessian" are divided by their sums where
+        these are at least this large, which they are only by rounding.
+    modified_tol : float, default=1e-12
+        Reflections of "modified" that move its vectors by less than this are left
+        out.
+    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How neighbours are searched. All give the same neighbours.
+    random_state : int, RandomState instance or None, default=None
+        Present for compatibility: nothing is drawn by chance.
+    n_jobs : int, default=None
+        Number of threads. None uses every core this process may use, unless a
+        :func:`joblib.parallel_config` context sets a number; negative numbers
+        count back from the cores, so -1 is all. Results are the same to the
+        last bit whatever the number.
+    radius : float or None, default=None
+        Rows closer than this are neighbours.
+    metric : str or callable, default="minkowski"
+        How distances between rows are measured: a name scikit-learn knows, a
+        callable of two rows, or "precomputed" when X is a square matrix of
+        distances. For a metric that planish does not evaluate itself all
+        distances are computed beforehand, which takes 8 n² bytes.
+    p : float, default=2
+        Power of the "minkowski" metric, at least 1.
+    metric_params : dict, default=None
+        Further arguments of the metric.
+    nonnegative : bool, default=False
+        Let the weights of "standard", and those that place new rows, be at least
+        zero, so that each row is described as lying between its neighbours.
+    disconnected : {"bridge", "largest", "error"}, default="bridge"
+        What to do when the graph of neighbours falls into several components.
+        "bridge" embeds each on its own and lays the maps side by side, so that
+        their relative position means nothing, "largest" embeds the largest
+        component and gives all other rows NaN, "error" raises
+        :class:`~planish.exceptions.DisconnectedGraphError`.
+    isolated : {"error", "nearest"}, default="error"
+        What `transform` does with a row that has no training row within
+        `radius`: refuse it by its number, or give it the place of its nearest
+        training row, however far. With `n_neighbors` every row has neighbours.
+    verbose : int, default=0
+        1 writes progress to stderr about once a second, 2 all of it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training rows, float32 when X is float32. Columns have
+        norm one and mean zero, as in scikit-learn.
+    reconstruction_error_ : float
+        What is left of the local conditions: the sum of `eigenvalues_`.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the alignment matrix that belong to the columns, smallest
+        first.
+    n_iter_ : int
+        Number of iterations of the eigensolver, 1 for a direct one.
+    graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
+        The graph of neighbours, symmetric; stored entries are distances.
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each row in that graph.
+    n_connected_components_ : int
+        Number of those components.
+    nbrs_ : sklearn.neighbors.NearestNeighbors
+        A search over the array given to ``fit``, built when first asked for;
+        not pickled.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, when X has names that are all strings.
+
+    Warns
+    -----
+    DisconnectedGraphWarning
+        The graph was in pieces: they were embedded apart, or all but the largest
+        were left out.
+    ConvergenceWarning
+        The eigensolver stopped before its tolerance.
+    InputAdjustedWarning
+        Some rows have no neighbours but copies of themselves, and the map is made
+        of the distinct rows alone; or precomputed distances were symmetric only
+        up to rounding and were made so.
+    RankDeficientWarning
+        Fewer than `n_components` dimensions carry information.
+
+    See Also
+    --------
+    Isomap : Keeps distances along the manifold instead.
+    SpectralEmbedding : Keeps neighbours near, whatever their distances.
+    planish.locally_linear_embedding : The same as a function.
+
+    Notes
+    -----
+    "hessian" needs more than ``n_components * (n_components + 3) / 2``
+    neighbours, "ltsa" more than ``n_components + 1``, "modified" at least
+    `n_components`. "hessian" is that of its authors: scikit-learn's takes more
+    columns than the quadratic ones and is the same as "ltsa".
+
+    A new row is placed by the weights that make it from its neighbours among
+    the training rows, whatever the method. Equal rows get equal places.
+
+    References
+    ----------
+    .. [1] S. T. Roweis, L. K. Saul, "Nonlinear dimensionality reduction by
+       locally linear embedding", Science 290 (2000).
+    .. [2] Z. Zhang, J. Wang, "MLLE: Modified locally linear embedding using
+       multiple weights", NIPS 19 (2006).
+    .. [3] D. L. Donoho, C. Grimes, "Hessian eigenmaps: locally linear embedding
+       techniques for high-dimensional data", PNAS 100 (2003).
+    .. [4] Z. Zhang, H. Zha, "Principal manifolds and nonlinear dimensionality
+       reduction via tangent space alignment", SIAM J. Sci. Comput. 26 (2004).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from planish import LocallyLinearEmbedding
+    >>> rng = np.random.default_rng(0)
+    >>> angle, height = 3 * rng.random(400), rng.random(400)
+    >>> sheet = np.column_stack([np.cos(angle), np.sin(angle), height])
+    >>> ltsa = LocallyLinearEmbedding(n_neighbors=10, method="ltsa").fit(sheet)
+    >>> design = np.column_stack([ltsa.embedding_, np.ones(400)])
+    >>> fitted = design @ np.linalg.lstsq(design, angle, rcond=None)[0]
+    >>> bool(np.corrcoef(fitted, angle)[0, 1] > 0.999)
+    True
+    """
+
+    _method: ClassVar[str] = "LocallyLinearEmbedding"
+    _python_params: ClassVar[frozenset[str]] = LocalEmbedding._python_params | {"random_state"}
+    _on_demand: ClassVar[Mapping[str, str]] = {"nbrs_": "_compute_nbrs"}
+
+    reconstruction_error_: float
+    graph_: Any
+    n_iter_: int
+    nbrs_: Any
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int | None = 5,
+        n_components: int = 2,
+        reg: float = 1e-3,
+        eigen_solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = 100,
+        method: str = "standard",
+        hessian_tol: float = 1e-4,
+        modified_tol: float = 1e-12,
+        neighbors_algorithm: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        radius: float | None = None,
+        metric: str | Callable[..., float] = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        nonnegative: bool = False,
+        disconnected: str = "bridge",
+        isolated: str = "error",
+        verbose: int = 0,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.reg = reg
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.method = method
+        self.hessian_tol = hessian_tol
+        self.modified_tol = modified_tol
+        self.neighbors_algorithm = neighbors_algorithm
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.radius = radius
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.nonnegative = nonnegative
+        self.disconnected = disconnected
+        self.isolated = isolated
+        self.verbose = verbose
+
+    def _compute_nbrs(self) -> Any:
+        return neighbor_search(self)
+
+
+def locally_linear_embedding(
+    X: Any,
+    *,
+    n_neighbors: int,
+    n_components: int,
+    reg: float = 1e-3,
+    eigen_solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int | None = 100,
+    method: str = "standard",
+    hessian_tol: float = 1e-4,
+    modified_tol: float = 1e-12,
+    random_state: int | np.random.RandomState | None = None,
+    n_jobs: int | None = None,
+) -> tuple[NDArray[Any], float]:
+    """Compute a locally linear embedding, as :func:`sklearn.manifold.locally_linear_embedding`.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, NearestNeighbors} of shape (n_samples, n_features)
+        The data, or a fitted :class:`sklearn.neighbors.NearestNeighbors` over it.
+    n_neighbors : int
+        Number of neighbours of each row.
+    n_components : int
+        Number of coordinates.
+    reg, eigen_solver, tol, max_iter, method, hessian_tol, modified_tol, random_state, n_jobs
+        As in :class:`LocallyLinearEmbedding`.
+
+    Returns
+    -------
+    Y : ndarray of shape (n_samples, n_components)
+        Coordinates of the rows.
+    squared_error : float
+        The sum of the eigenvalues, ``reconstruction_error_`` of the class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from planish import locally_linear_embedding
+    >>> angle = np.linspace(0.0, 3.0, 200)
+    >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> Y, squared_error = locally_linear_embedding(
+    ...     arc, n_neighbors=6, n_components=1, method="ltsa"
+    ... )
+    >>> bool(abs(np.corrcoef(Y[:, 0], angle)[0, 1]) > 0.9999)
+    True
+    """
+    estimator = LocallyLinearEmbedding(
+        n_neighbors=n_neighbors,
+        n_components=n_components,
+        reg=reg,
+        eigen_solver=eigen_solver,
+        tol=tol,
+        max_iter=max_iter,
+        method=method,
+        hessian_tol=hessian_tol,
+        modified_tol=modified_tol,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    ).fit(getattr(X, "_fit_X", X))
+    return estimator.embedding_, estimator.reconstruction_error_

@@ -1,0 +1,327 @@
+"""Laplacian eigenmaps, under scikit-learn's name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from . import _data
+from ._neighborhood import LocalEmbedding
+from .exceptions import InputError, ParameterError
+
+
+class SpectralEmbedding(LocalEmbedding):
+    """Laplacian eigenmaps: coordinates in which similar rows are near each other.
+
+    The rows are the nodes of a graph whose edges carry affinities, and the
+    coordinates are the eigenvectors of its normalised Laplacian
+    ``I - D^(-1/2) W D^(-1/2)`` with the smallest eigenvalues, the constant one
+    left out, divided by the square roots of the degrees. The parameters are
+    those of :class:`sklearn.manifold.SpectralEmbedding`, followed by a few of
+    our own; unlike there, new rows can be placed.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of coordinates.
+    affinity : str or callable, default="nearest_neighbors"
+        "nearest_neighbors" joins each row to its nearest, "rbf" all rows with the
+        affinity ``exp(-gamma d²)``, which takes n² numbers. "precomputed" takes X
+        as the matrix of affinities, dense or sparse, and
+        "precomputed_nearest_neighbors" as a sparse graph of distances, of which
+        each row keeps its nearest. A callable takes X and returns the matrix of
+        affinities; for new rows it is called with those and the training rows,
+        as the functions of :mod:`sklearn.metrics.pairwise` can be.
+    gamma : float, default=None
+        Scale of "rbf"; None is 1 / n_features.
+    random_state : int, RandomState instance or None, default=None
+        Present for compatibility: nothing is drawn by chance.
+    eigen_solver : {None, "arpack", "lobpcg", "amg", "iterative", "dense"}, default=None
+        "dense" decomposes the whole matrix; "arpack" inverts it by a sparse
+        factorisation and iterates with that; "lobpcg", "amg" and "iterative" are
+        one that needs no factor (the names are scikit-learn's, the solvers our
+        own). None takes the best.
+    eigen_tol : float or "auto", default="auto"
+        Relative residual at which the iteration stops; "auto" means working
+        precision.
+    n_neighbors : int, default=None
+        Number of neighbours of each row; as in scikit-learn a row counts as one
+        of its own. None is a tenth of the rows (up to 6 of fewer than 20 rows),
+        unless `radius` is given.
+    n_jobs : int, default=None
+        Number of threads. None uses every core this process may use, unless a
+        :func:`joblib.parallel_config` context sets a number; negative numbers
+        count back from the cores, so -1 is all. Results are the same to the
+        last bit whatever the number.
+    weights : {"connectivity", "heat"}, default="connectivity"
+        Affinity of neighbours: 1 when each is a neighbour of the other and 1/2
+        when only one is, or ``exp(-d² / bandwidth²)``.
+    bandwidth : float or "auto", default="auto"
+        Width of "heat", a length; "auto" is the median distance to the farthest
+        neighbour.
+    radius : float or None, default=None
+        Rows closer than this are neighbours, in place of `n_neighbors`.
+    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+        How neighbours are searched. All give the same neighbours.
+    metric : str or callable, default="minkowski"
+        How distances between rows are measured when neighbours are searched: a
+        name scikit-learn knows, a callable of two rows, or "precomputed" when X
+        is a square matrix of distances or a sparse graph of them. For a metric
+        that planish does not evaluate itself all distances are computed
+        beforehand, which takes 8 n² bytes.
+    p : float, default=2
+        Power of the "minkowski" metric, at least 1.
+    metric_params : dict, default=None
+        Further arguments of the metric.
+    disconnected : {"bridge", "largest", "error"}, default="bridge"
+        What to do when the graph falls into several components. "bridge" adds
+        the shortest edges that join them; where affinities are given and no
+        distances are known, the components stay apart and the first columns only
+        tell them from each other. "largest" embeds the largest component and
+        gives all other rows NaN, "error" raises
+        :class:`~planish.exceptions.DisconnectedGraphError`.
+    isolated : {"error", "nearest"}, default="error"
+        What `transform` does with a row that has no training row within
+        `radius`: refuse it by its number, or hang it onto its nearest training
+        row, however far. With `n_neighbors` every row has neighbours.
+    verbose : int, default=0
+        1 writes progress to stderr about once a second, 2 all of it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Coordinates of the training rows, float32 when X is float32; scaled as in
+        scikit-learn.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the normalised Laplacian that belong to the columns,
+        smallest first.
+    affinity_matrix_ : {scipy.sparse.csr_array, ndarray} of shape (n_samples, n_samples)
+        The affinities, symmetric, with bridges; dense when all pairs of rows have
+        one. What is on the diagonal does not count.
+    n_neighbors_ : int
+        Number of neighbours that was used, where neighbours were searched.
+    gamma_ : float
+        The value of `gamma` that was used by "rbf".
+    bandwidth_ : float
+        Width of "heat" that was used.
+    component_labels_ : ndarray of shape (n_samples,)
+        Connected component of each row before anything was bridged.
+    n_connected_components_ : int
+        Number of those components.
+    bridges_ : ndarray of shape (n_bridges, 2)
+        Pairs of rows that were joined to connect the graph.
+    n_iter_ : int
+        Number of iterations of the eigensolver, 1 for a direct one.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Column names, when X has names that are all strings.
+
+    Warns
+    -----
+    DisconnectedGraphWarning
+        The graph was in pieces and was bridged or cut to its largest piece.
+
+    See Also
+    --------
+    DiffusionMaps : Scales the coordinates by a time, and corrects for density.
+    LocallyLinearEmbedding : Keeps how each row lies among its neighbours.
+    planish.spectral_embedding : The same as a function of the affinities.
+
+    Notes
+    -----
+    A new row is the mean of the training rows, weighted by its affinities to
+    them, divided by one minus the eigenvalue (Nyström's formula).
+
+    References
+    ----------
+    .. [1] M. Belkin, P. Niyogi, "Laplacian eigenmaps for dimensionality reduction
+       and data representation", Neural Computation 15 (2003).
+    .. [2] Y. Bengio et al., "Out-of-sample extensions for LLE, Isomap, MDS,
+       Eigenmaps, and spectral clustering", NIPS 16 (2004).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from planish import SpectralEmbedding
+    >>> angle = np.linspace(0.0, 3.0, 200)
+    >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> Y = SpectralEmbedding(n_components=1, n_neighbors=6).fit_transform(arc)
+    >>> slowest_wave = np.cos(np.pi * angle / 3.0)
+    >>> bool(abs(np.corrcoef(Y[:, 0], slowest_wave)[0, 1]) > 0.99)
+    True
+    """
+
+    _method: ClassVar[str] = "SpectralEmbedding"
+    _python_params: ClassVar[frozenset[str]] = LocalEmbedding._python_params | {"random_state"}
+    _automatic: ClassVar[tuple[str, ...]] = ("eigen_tol", "bandwidth")
+    _takes_graph: ClassVar[bool] = True
+
+    affinity_matrix_: Any
+    n_neighbors_: int
+    gamma_: float
+    bandwidth_: float
+    bridges_: NDArray[np.int64]
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        affinity: str | Callable[..., Any] = "nearest_neighbors",
+        gamma: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        eigen_solver: str | None = None,
+        eigen_tol: float | str = "auto",
+        n_neighbors: int | None = None,
+        n_jobs: int | None = None,
+        weights: str = "connectivity",
+        bandwidth: float | str = "auto",
+        radius: float | None = None,
+        neighbors_algorithm: str = "auto",
+        metric: str | Callable[..., float] = "minkowski",
+        p: float = 2,
+        metric_params: dict[str, Any] | None = None,
+        disconnected: str = "bridge",
+        isolated: str = "error",
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.affinity = affinity
+        self.gamma = gamma
+        self.random_state = random_state
+        self.eigen_solver = eigen_solver
+        self.eigen_tol = eigen_tol
+        self.n_neighbors = n_neighbors
+        self.n_jobs = n_jobs
+        self.weights = weights
+        self.bandwidth = bandwidth
+        self.radius = radius
+        self.neighbors_algorithm = neighbors_algorithm
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.disconnected = disconnected
+        self.isolated = isolated
+        self.verbose = verbose
+
+    def _affinity_is(self, name: str) -> bool:
+        return isinstance(self.affinity, str) and self.affinity == name
+
+    def _precomputed(self) -> bool:
+        given = self._affinity_is("precomputed") or self._affinity_is(_GIVEN_NEIGHBORS)
+        return given or super()._precomputed()
+
+    def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
+        if callable(self.affinity) or self._affinity_is("precomputed"):
+            self._metric()  # has no say here, but is checked all the same
+            changed = {"affinity": "precomputed", "metric": "minkowski"}
+            W = X
+            if callable(self.affinity):
+                W, self._foreign = self._evaluate(X), X
+            return _data.square_graph(W) if _data.is_sparse(W) else _data.kernel(W), changed
+        if not self._affinity_is(_GIVEN_NEIGHBORS):
+            return super()._training_data(X)
+        if _data.is_sparse(X):
+            return _data.square_graph(X), {}
+        # A dense matrix of distances: its neighbours are searched like any others.
+        return _data.distances(X), {"affinity": "nearest_neighbors", "metric": "precomputed"}
+
+    def _new_data(self, X: Any) -> _data.CoreData:
+        if callable(self.affinity) or self._affinity_is("precomputed"):
+            W = self._evaluate(X, self._foreign) if callable(self.affinity) else X
+            return _data.graph(W) if _data.is_sparse(W) else _data.kernel(W)
+        if not self._affinity_is(_GIVEN_NEIGHBORS):
+            return super()._new_data(X)
+        return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)
+
+    def _evaluate(self, *rows: Any) -> Any:
+        """Call the user's own affinity: of X, or of new rows with the training rows."""
+        shape = (rows[0].shape[0], rows[-1].shape[0])
+        _data.require_memory(
+            8 * shape[0] * shape[1],
+            f"the {shape[0]} × {shape[1]} matrix of affinities",
+            "use affinity='nearest_neighbors', or fewer rows",
+        )
+        found: Any = self.affinity(*rows)  # type: ignore[operator]
+        found = (
+            sparse.csr_array(found) if _data.is_sparse(found) else np.asarray(found, dtype=float)
+        )
+        if found.shape != shape:
+            raise InputError(
+                f"the callable `affinity` returned an array of shape {found.shape} where "
+                f"{shape} was expected"
+            )
+        return found
+
+
+_GIVEN_NEIGHBORS = "precomputed_nearest_neighbors"
+
+
+def spectral_embedding(
+    adjacency: Any,
+    *,
+    n_components: int = 8,
+    eigen_solver: str | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    eigen_tol: float | str = "auto",
+    norm_laplacian: bool = True,
+    drop_first: bool = True,
+) -> NDArray[Any]:
+    """Embed the nodes of a graph, as :func:`sklearn.manifold.spectral_embedding`.
+
+    Parameters
+    ----------
+    adjacency : {array-like, sparse matrix} of shape (n_samples, n_samples)
+        Affinities of the nodes, symmetric and not negative.
+    n_components : int, default=8
+        Number of columns.
+    eigen_solver, random_state, eigen_tol
+        As in :class:`SpectralEmbedding`.
+    norm_laplacian : bool, default=True
+        Must be true: the eigenvectors are those of the normalised Laplacian.
+    drop_first : bool, default=True
+        Leave out the first eigenvector, which is constant.
+
+    Returns
+    -------
+    embedding : ndarray of shape (n_samples, n_components)
+        Coordinates of the nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from planish import spectral_embedding
+    >>> path = np.diag(np.ones(9), 1) + np.diag(np.ones(9), -1)
+    >>> steps = np.diff(spectral_embedding(path, n_components=1)[:, 0])
+    >>> bool((steps > 0).all() or (steps < 0).all())  # the order along the path
+    True
+    """
+    if not norm_laplacian:
+        raise ParameterError(
+            "parameter `norm_laplacian`: only True is possible, eigenvectors of the plain "
+            "Laplacian are not computed"
+        )
+    estimator = SpectralEmbedding(
+        n_components=n_components,
+        affinity="precomputed",
+        eigen_solver=eigen_solver,
+        eigen_tol=eigen_tol,
+        random_state=random_state,
+    )
+    if drop_first:
+        return estimator.fit(adjacency).embedding_
+    # The first eigenvector is known: constant, and its squares weighted by the degrees sum to one.
+    W = adjacency if _data.is_sparse(adjacency) else np.asarray(adjacency, dtype=np.float64)
+    total = float(W.sum() - W.diagonal().sum())
+    if n_components == 1:
+        estimator.fit(adjacency)  # checks the input
+        rest = np.empty((W.shape[0], 0))
+    else:
+        rest = estimator.set_params(n_components=n_components - 1).fit(adjacency).embedding_
+    first = np.full((W.shape[0], 1), 1.0 / np.sqrt(total))
+    return np.hstack([first, rest])

@@ -1,0 +1,565 @@
+"""Laplacian eigenmaps and diffusion maps, against formulas, scikit-learn and known spectra."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sklearn.manifold
+from scipy import sparse
+from scipy.linalg import eigh
+from scipy.sparse import csgraph
+from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neighbors import kneighbors_graph
+
+from conftest import affine_residual, assert_same_columns, swiss_roll
+from planish import (
+    DiffusionMaps,
+    SpectralEmbedding,
+    estimate_memory,
+    neighbors_graph,
+    spectral_embedding,
+)
+from planish.exceptions import (
+    DisconnectedGraphError,
+    DisconnectedGraphWarning,
+    InputError,
+    MemoryNeedError,
+    ParameterError,
+    PlanishError,
+    PlanishWarning,
+)
+
+BOTH = [SpectralEmbedding(n_neighbors=10), DiffusionMaps(n_neighbors=20)]
+
+
+@pytest.fixture(params=BOTH, ids=lambda e: type(e).__name__)
+def estimator(request):
+    return clone(request.param)
+
+
+def cycle(n):
+    return np.roll(np.eye(n), 1, axis=1) + np.roll(np.eye(n), -1, axis=1)
+
+
+def symmetric_rbf(X, gamma):
+    # scikit-learn's kernel is symmetric only up to rounding.
+    return np.exp(-gamma * squareform(pdist(X, "sqeuclidean")))
+
+
+# -- Laplacian eigenmaps and scikit-learn ---------------------------------------------
+
+
+@pytest.mark.parametrize("solver", [None, "arpack", "lobpcg", "amg", "dense"])
+def test_nearest_neighbours_as_in_scikit_learn(solver):
+    X = swiss_roll(800)
+    theirs = sklearn.manifold.SpectralEmbedding(3, n_neighbors=10, random_state=0).fit(X)
+    ours = SpectralEmbedding(3, n_neighbors=10, eigen_solver=solver).fit(X)
+    assert_same_columns(ours.embedding_, theirs.embedding_, 1e-6)
+    assert ours.n_neighbors_ == 10
+    mine, yours = ours.affinity_matrix_, sparse.csr_array(theirs.affinity_matrix_)
+    # A row is not its own neighbour; theirs is, and counts for nothing.
+    assert abs(mine.tolil() - yours)[~np.eye(800, dtype=bool)].max() == 0
+
+
+def test_a_tenth_of_the_rows_by_default():
+    X = swiss_roll(400)
+    theirs = sklearn.manifold.SpectralEmbedding(random_state=0).fit(X)
+    ours = SpectralEmbedding().fit(X)
+    assert ours.n_neighbors_ == theirs.n_neighbors_ == 40
+    assert_same_columns(ours.embedding_, theirs.embedding_, 1e-6)
+
+
+@pytest.mark.parametrize("gamma", [None, 0.01])
+@pytest.mark.filterwarnings("ignore::planish.exceptions.InputAdjustedWarning")
+def test_rbf_as_in_scikit_learn(gamma):
+    X = np.random.default_rng(0).normal(size=(300, 3)) * [3, 2, 1]
+    theirs = sklearn.manifold.SpectralEmbedding(2, affinity="rbf", gamma=gamma, random_state=0).fit(
+        X
+    )
+    for affinity in ("rbf", lambda a, b=None: rbf_kernel(a, b, gamma=gamma)):
+        ours = SpectralEmbedding(2, affinity=affinity, gamma=gamma).fit(X)
+        assert_same_columns(ours.embedding_, theirs.embedding_, 1e-6)
+        np.testing.assert_allclose(ours.affinity_matrix_, theirs.affinity_matrix_, rtol=1e-9)
+    assert SpectralEmbedding(affinity="rbf", gamma=gamma).fit(X).gamma_ == theirs.gamma_
+
+
+def test_precomputed_as_in_scikit_learn():
+    X = swiss_roll(500)
+    W = symmetric_rbf(X, 0.05)
+    thin = kneighbors_graph(X, 9, include_self=False)
+    thin = sparse.csr_array(0.5 * (thin + thin.T))
+    for given in (W, thin, thin.toarray()):
+        theirs = sklearn.manifold.SpectralEmbedding(
+            3, affinity="precomputed", random_state=0
+        ).fit_transform(given)
+        ours = SpectralEmbedding(3, affinity="precomputed").fit_transform(given)
+        assert_same_columns(ours, theirs, 1e-6)
+
+
+def test_given_neighbours():
+    X = swiss_roll(500)
+    graph, D = neighbors_graph(X, n_neighbors=12), squareform(pdist(X))
+    for k in (8, 12):
+        points = SpectralEmbedding(n_neighbors=k + 1).fit(X)  # counts the row itself
+        given = SpectralEmbedding(n_neighbors=k, affinity="precomputed_nearest_neighbors")
+        assert_same_columns(clone(given).fit_transform(graph), points.embedding_, 1e-6)
+        given.set_params(n_neighbors=k + 1)  # a dense row holds its distance to itself
+        assert_same_columns(given.fit_transform(D), points.embedding_, 1e-6)
+        theirs = sklearn.manifold.SpectralEmbedding(
+            n_neighbors=k + 1, affinity="precomputed_nearest_neighbors", random_state=0
+        ).fit_transform(D)
+        assert_same_columns(points.embedding_, theirs, 1e-6)
+
+
+def test_the_function_is_scikit_learns():
+    X = swiss_roll(300)
+    W = symmetric_rbf(X, 0.05)
+    thin = sparse.csr_array(0.5 * (g := kneighbors_graph(X, 9)) + 0.5 * g.T)
+    for given in (W, thin):
+        for drop_first in (True, False):
+            for p in (1, 4):
+                keywords = {"n_components": p, "drop_first": drop_first}
+                theirs = sklearn.manifold.spectral_embedding(given, random_state=0, **keywords)
+                ours = spectral_embedding(given, **keywords)
+                assert_same_columns(ours, theirs, 1e-6)
+    assert spectral_embedding(W).shape == (300, 8)
+    with pytest.raises(ParameterError, match="norm_laplacian"):
+        spectral_embedding(W, norm_laplacian=False)
+
+
+# -- Laplacian eigenmaps and formulas -------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [12, 101, 600])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_a_cycle_is_a_circle(n, form):
+    ours = SpectralEmbedding(2, affinity="precomputed").fit(form(cycle(n)))
+    np.testing.assert_allclose(ours.eigenvalues_, 1 - np.cos(2 * np.pi / n), rtol=1e-7)
+    # All nodes at one distance from the middle, and equal steps around it.
+    np.testing.assert_allclose(np.linalg.norm(ours.embedding_, axis=1), n**-0.5, rtol=1e-6)
+    steps = np.linalg.norm(ours.embedding_ - np.roll(ours.embedding_, 1, axis=0), axis=1)
+    np.testing.assert_allclose(steps, 2 * np.sin(np.pi / n) * n**-0.5, rtol=1e-5)
+
+
+def test_a_path_is_a_cosine():
+    n = 80
+    path = cycle(n)
+    path[0, -1] = path[-1, 0] = 0.0
+    ours = SpectralEmbedding(3, affinity="precomputed").fit(path)
+    order = np.arange(1, 4)
+    np.testing.assert_allclose(ours.eigenvalues_, 1 - np.cos(np.pi * order / (n - 1)), rtol=1e-8)
+    waves = np.cos(np.pi * np.outer(np.arange(n), order) / (n - 1))
+    assert_same_columns(ours.embedding_ / ours.embedding_[0], waves / waves[0], 1e-7)
+
+
+@pytest.mark.parametrize("weights", ["connectivity", "heat"])
+def test_the_normalised_laplacian_written_out(weights):
+    X = swiss_roll(300)
+    width = 3.0 if weights == "heat" else "auto"
+    ours = SpectralEmbedding(3, n_neighbors=12, weights=weights, bandwidth=width).fit(X)
+    W = ours.affinity_matrix_.toarray()
+    assert np.array_equal(W, W.T)
+    if weights == "heat":
+        edges = W > 0
+        np.testing.assert_allclose(W[edges], np.exp(-((cdist(X, X) / 3.0) ** 2))[edges], rtol=1e-9)
+        assert ours.bandwidth_ == 3.0
+    L, root = csgraph.laplacian(W, normed=True, return_diag=True)
+    values, vectors = eigh(L, subset_by_index=[0, 3])
+    np.testing.assert_allclose(ours.eigenvalues_, values[1:], rtol=1e-8)
+    assert_same_columns(ours.embedding_, vectors[:, 1:] / root[:, None], 1e-7)
+
+
+def test_the_automatic_bandwidth_follows_the_unit():
+    X = swiss_roll(300)
+    one = SpectralEmbedding(n_neighbors=12, weights="heat").fit(X)
+    far = np.sort(cdist(X, X), axis=1)[:, 11]
+    assert np.quantile(far, 0.2) < one.bandwidth_ < np.quantile(far, 0.8)
+    for unit in (1e-8, 1e6):
+        other = SpectralEmbedding(n_neighbors=12, weights="heat").fit(unit * X)
+        assert other.bandwidth_ / unit == pytest.approx(one.bandwidth_, rel=1e-9)
+        assert_same_columns(other.embedding_, one.embedding_, 1e-7)
+
+
+def test_columns_are_orthogonal_in_the_degrees():
+    X = swiss_roll(500)
+    ours = SpectralEmbedding(4, n_neighbors=10).fit(X)
+    W = ours.affinity_matrix_.toarray()
+    np.fill_diagonal(W, 0)
+    degrees = W.sum(axis=1)
+    Y = ours.embedding_
+    np.testing.assert_allclose(Y.T @ (degrees[:, None] * Y), np.eye(4), atol=1e-8)
+    np.testing.assert_allclose(degrees @ Y, 0, atol=1e-8 * np.sqrt(degrees.sum()))
+
+
+def test_new_rows_by_nystroem():
+    X = swiss_roll(300)
+    new = swiss_roll(20, seed=3)
+    W, cross = symmetric_rbf(X, 0.05), np.exp(-0.05 * cdist(new, X, "sqeuclidean"))
+    ours = SpectralEmbedding(2, affinity="precomputed").fit(W)
+    expected = cross @ ours.embedding_ / cross.sum(axis=1, keepdims=True) / (1 - ours.eigenvalues_)
+    np.testing.assert_allclose(ours.transform(cross), expected, rtol=1e-8)
+    points = SpectralEmbedding(2, affinity="rbf", gamma=0.05).fit(X)
+    assert_same_columns(points.transform(new), expected, 1e-7)
+
+
+# -- diffusion maps -------------------------------------------------------------------
+
+
+def walk(D, epsilon, alpha):
+    """The random walk of Coifman and Lafon and its stationary distribution."""
+    K = np.exp(-(D**2) / epsilon)
+    q = K.sum(axis=1)
+    K = K / np.outer(q, q) ** alpha
+    d = K.sum(axis=1)
+    return K / d[:, None], d / d.sum()
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("t", [0, 1, 2.5])
+def test_diffusion_maps_written_out(alpha, t):
+    X = np.random.default_rng(0).normal(size=(200, 3)) * [3, 2, 1]
+    P, stationary = walk(cdist(X, X), 4.0, alpha)
+    root = np.sqrt(stationary)
+    values, vectors = eigh(root[:, None] * P / root)
+    values, psi = values[::-1][1:4], (vectors / root[:, None])[:, ::-1][:, 1:4]
+    maps = DiffusionMaps(3, alpha=alpha, t=t, epsilon=4.0, n_neighbors=None).fit(X)
+    np.testing.assert_allclose(maps.eigenvalues_, values, rtol=1e-9)
+    np.testing.assert_allclose(maps.stationary_distribution_, stationary, rtol=1e-9)
+    assert_same_columns(maps.eigenvectors_, psi, 1e-7)
+    assert_same_columns(maps.embedding_, psi * values**t, 1e-7)
+    assert maps.epsilon_ == 4.0
+    given = DiffusionMaps(
+        3, alpha=alpha, t=t, epsilon=4.0, n_neighbors=None, metric="precomputed"
+    ).fit(squareform(pdist(X)))
+    assert_same_columns(given.embedding_, maps.embedding_, 1e-7)
+
+
+def test_diffusion_distances_are_distances_between_distributions():
+    X = np.random.default_rng(1).normal(size=(40, 2))
+    P, stationary = walk(cdist(X, X), 1.0, 1.0)
+    P3 = np.linalg.matrix_power(P, 3)
+    expected = cdist(P3 / np.sqrt(stationary), P3 / np.sqrt(stationary))
+    maps = DiffusionMaps(39, t=3, epsilon=1.0, n_neighbors=None).fit(X)
+    np.testing.assert_allclose(maps.diffusion_distances(), expected, atol=1e-9)
+    np.testing.assert_allclose(maps.diffusion_distances(X[:5]), expected[:5], atol=1e-9)
+    fewer = DiffusionMaps(2, t=3, epsilon=1.0, n_neighbors=None).fit(X).diffusion_distances()
+    assert (fewer <= expected + 1e-9).all()
+
+
+def test_diffusion_distances_that_do_not_fit_are_refused(monkeypatch):
+    from planish import _data
+
+    maps = DiffusionMaps().fit(swiss_roll(300))
+    monkeypatch.setattr(_data, "available_memory", lambda: 1000)
+    with pytest.raises(MemoryNeedError, match="300 × 300"):
+        maps.diffusion_distances()
+
+
+def test_the_first_eigenvector_of_an_interval_is_a_cosine():
+    line = np.linspace(0, 1, 400)
+    wave = np.cos(np.pi * line)
+    for keywords in ({"n_neighbors": None, "epsilon": 1e-3}, {"n_neighbors": 64}):
+        maps = DiffusionMaps(1, **keywords).fit(line[:, None])
+        assert abs(np.corrcoef(maps.embedding_[:, 0], wave)[0, 1]) > 0.9995
+
+
+def test_alpha_one_does_not_see_the_density():
+    rng = np.random.default_rng(0)
+    line = np.sort(rng.beta(2.0, 1.0, size=1500))[:, None]  # ever denser towards one end
+    wave = np.cos(np.pi * (line - line.min()) / np.ptp(line))
+    residual = {
+        alpha: affine_residual(
+            DiffusionMaps(1, alpha=alpha, epsilon=2e-3, n_neighbors=None).fit_transform(line), wave
+        )
+        for alpha in (0.0, 1.0)
+    }
+    assert residual[1.0] < 0.05
+    assert residual[1.0] < 0.5 * residual[0.0]
+
+
+def test_alpha_zero_is_the_normalised_laplacian():
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    W = symmetric_rbf(X, 0.5)
+    maps = DiffusionMaps(2, alpha=0.0, t=0, epsilon=2.0, n_neighbors=None).fit(X)
+    # The walk may stay where it is, which a Laplacian does not count.
+    degrees = W.sum(axis=1)
+    values, vectors = eigh(np.eye(150) - W / np.sqrt(np.outer(degrees, degrees)))
+    np.testing.assert_allclose(1 - maps.eigenvalues_, values[1:3], rtol=1e-8)
+    assert_same_columns(
+        maps.eigenvectors_ / np.linalg.norm(maps.eigenvectors_, axis=0),
+        (u := vectors[:, 1:3] / np.sqrt(degrees)[:, None]) / np.linalg.norm(u, axis=0),
+        1e-7,
+    )
+
+
+def test_neighbours_are_enough():
+    """Kernel values beyond the neighbours are next to nothing."""
+    X = swiss_roll(900)
+    full = DiffusionMaps(3, epsilon=2.0, n_neighbors=None).fit(X)
+    some = DiffusionMaps(3, epsilon=2.0, n_neighbors=200).fit(X)
+    np.testing.assert_allclose(some.eigenvalues_, full.eigenvalues_, rtol=1e-3)
+    assert affine_residual(some.embedding_, full.embedding_) < 1e-2
+
+
+def test_the_automatic_epsilon_follows_the_unit():
+    X = swiss_roll(500)
+    one = DiffusionMaps().fit(X)
+    for unit in (1e-6, 1e4):
+        other = DiffusionMaps().fit(unit * X)
+        assert other.epsilon_ / unit**2 == pytest.approx(one.epsilon_, rel=1e-9)
+        assert_same_columns(other.embedding_, one.embedding_, 1e-6)
+
+
+def test_stationary_distribution_sums_to_one_and_normalises():
+    maps = DiffusionMaps(4).fit(swiss_roll(600))
+    weights, psi = maps.stationary_distribution_, maps.eigenvectors_
+    assert weights.sum() == pytest.approx(1.0, rel=1e-12)
+    np.testing.assert_allclose(psi.T @ (weights[:, None] * psi), np.eye(4), atol=1e-7)
+    np.testing.assert_allclose(weights @ psi, 0, atol=1e-8)
+    assert (np.diff(maps.eigenvalues_) <= 0).all()
+    assert (maps.eigenvalues_ < 1).all()
+
+
+def test_new_rows_take_one_step():
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    new = np.random.default_rng(1).normal(size=(20, 2))
+    maps = DiffusionMaps(2, alpha=0.0, t=1, epsilon=2.0, n_neighbors=None).fit(X)
+    K = np.exp(-cdist(new, X, "sqeuclidean") / 2.0)
+    expected = K @ maps.eigenvectors_ / K.sum(axis=1, keepdims=True)  # divided by λ, times λ
+    np.testing.assert_allclose(maps.transform(new), expected, rtol=1e-8)
+
+
+# -- what both share ------------------------------------------------------------------
+
+
+def test_training_rows_and_batches(estimator):
+    X = swiss_roll(500)
+    estimator.fit(X)
+    assert np.array_equal(estimator.transform(X), estimator.embedding_)
+    new = swiss_roll(30, seed=8)
+    together = estimator.transform(new)
+    assert np.array_equal(np.vstack([estimator.transform(row[None]) for row in new]), together)
+
+
+def test_new_rows_land_beside_their_neighbours(estimator):
+    X = swiss_roll(1500)
+    estimator.fit(X)
+    new = X[::10] + 0.02
+    moved = np.linalg.norm(estimator.transform(new) - estimator.embedding_[::10], axis=1)
+    assert np.median(moved) < 0.05 * np.linalg.norm(np.ptp(estimator.embedding_, axis=0))
+
+
+def test_points_distances_and_metrics_agree(estimator):
+    X = swiss_roll(300)
+
+    def distance(a, b):
+        return np.sqrt(((a - b) ** 2).sum())
+
+    native = clone(estimator).fit(X)
+    given = clone(estimator).set_params(metric="precomputed").fit(squareform(pdist(X)))
+    foreign = clone(estimator).set_params(metric=distance).fit(X)
+    thin = clone(estimator).fit(sparse.csr_array(X))
+    new = X[:10] + 0.01
+    placed = native.transform(new)
+    for other, rows in ((given, cdist(new, X)), (foreign, new), (thin, sparse.csr_array(new))):
+        assert_same_columns(other.embedding_, native.embedding_, 1e-6)
+        assert_same_columns(other.transform(rows), placed, 1e-6)
+
+
+def test_a_graph_of_distances_is_its_own_neighbourhood(estimator):
+    X = swiss_roll(400)
+    k = estimator.n_neighbors - isinstance(estimator, SpectralEmbedding)  # counts the row itself
+    points = clone(estimator).fit(X)
+    given = clone(estimator).set_params(metric="precomputed", n_neighbors=k)
+    given.fit(neighbors_graph(X, n_neighbors=k))
+    if isinstance(estimator, SpectralEmbedding):
+        assert_same_columns(given.embedding_, points.embedding_, 1e-6)
+    else:  # only the automatic width may see a little less
+        assert given.epsilon_ == pytest.approx(points.epsilon_, rel=1e-6)
+        assert_same_columns(given.embedding_, points.embedding_, 1e-5)
+    assert np.isfinite(given.transform(neighbors_graph(X, n_neighbors=k, query=X[:5] + 0.1))).all()
+
+
+def two_clusters(shift=100.0):
+    rng = np.random.default_rng(0)
+    one, other = rng.random((120, 3)), rng.random((90, 3))
+    return np.vstack([one, other + np.array([shift, 0.0, 0.0])])
+
+
+def test_two_clusters_under_each_policy(estimator):
+    X = two_clusters()
+    with pytest.warns(DisconnectedGraphWarning, match=r"2 connected components"):
+        both = clone(estimator).fit(X)
+    assert both.n_connected_components_ == 2
+    assert np.array_equal(both.component_labels_, np.repeat([0, 1], [120, 90]))
+    assert np.isfinite(both.embedding_).all()
+    total = both.embedding_.std(axis=0).max()
+    for piece in (slice(0, 120), slice(120, None)):
+        assert both.embedding_[piece].std(axis=0).max() > 1e-3 * total
+    assert np.array_equal(both.transform(X), both.embedding_)
+
+    with pytest.warns(DisconnectedGraphWarning, match=r"2 connected components"):
+        largest = clone(estimator).set_params(disconnected="largest").fit(X)
+    assert np.isnan(largest.embedding_[120:]).all()
+    alone = clone(estimator)
+    if hasattr(largest, "epsilon_"):
+        alone.set_params(epsilon=largest.epsilon_)  # which the far rows had a say in
+    alone.fit(X[:120])
+    assert_same_columns(largest.embedding_[:120], alone.embedding_, 1e-6)
+
+    with pytest.raises(DisconnectedGraphError) as caught:
+        clone(estimator).set_params(disconnected="error").fit(X)
+    assert caught.value.n_components == 2
+
+
+def finite_or_refused(estimator, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanishWarning)
+        try:
+            Y = clone(estimator).fit_transform(X)
+        except PlanishError as refusal:
+            Y, message = None, str(refusal)
+    if Y is None:
+        assert len(message) > 20, message
+        return None
+    assert Y.shape == (len(X), estimator.n_components)
+    assert np.isfinite(Y).all()
+    return Y
+
+
+AWKWARD = {
+    "twenty points twenty times": np.repeat(np.random.default_rng(0).random((20, 3)), 20, axis=0),
+    "constant": np.full((40, 3), 7.0),
+    "one feature": np.linspace(0, 1, 50)[:, None],
+    "three points": np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]),
+    "one far row": np.vstack([np.random.default_rng(0).random((60, 2)), [[1e9, 0.0]]]),
+    "huge": 1e150 * np.random.default_rng(0).normal(size=(40, 2)),
+    "tiny": 1e-150 * np.random.default_rng(0).normal(size=(40, 2)),
+}
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_awkward_data_is_finite_or_refused(estimator, name):
+    X = AWKWARD[name]
+    k = min(10, len(X) - 1)
+    for small in (estimator.set_params(n_neighbors=k), clone(estimator).set_params(n_components=1)):
+        finite_or_refused(small.set_params(n_neighbors=k), X)
+
+
+def test_dense_kernels_of_awkward_data():
+    for X in AWKWARD.values():
+        finite_or_refused(SpectralEmbedding(1, affinity="rbf"), X)
+        finite_or_refused(DiffusionMaps(1, n_neighbors=None), X)
+
+
+def test_more_asked_for_than_there_is(estimator):
+    X = swiss_roll(20)
+    if isinstance(estimator, SpectralEmbedding):
+        with pytest.raises(ParameterError, match=r"n_neighbors.*20"):
+            clone(estimator).set_params(n_neighbors=50).fit(X)
+    else:  # a kernel of all pairs has no more than that
+        few, all_pairs = (DiffusionMaps(n_neighbors=k).fit_transform(X) for k in (50, None))
+        assert np.array_equal(few, all_pairs)
+    for p in (20, 30):
+        with pytest.raises(ParameterError, match="n_components"):
+            clone(estimator).set_params(n_neighbors=10, n_components=p).fit(X)
+
+
+def test_an_affinity_that_underflows_suggests_a_scale():
+    with pytest.raises(PlanishError, match=r"gamma"):
+        SpectralEmbedding(affinity="rbf", gamma=1e8).fit(swiss_roll(100))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_bad_affinities_name_the_pair(form):
+    good = symmetric_rbf(swiss_roll(40), 0.05)
+    estimator = SpectralEmbedding(affinity="precomputed")
+    for value, back, match in (
+        (-1.0, -1.0, r"(?s)2\b.*\b5\b.*-1"),
+        (np.nan, np.nan, r"(?s)NaN"),
+        (0.9, 0.1, r"(?s)symmetric.*2\b.*\b5\b"),
+    ):
+        bad = good.copy()
+        bad[2, 5], bad[5, 2] = value, back
+        with pytest.raises(InputError, match=match):
+            estimator.fit(form(bad))
+        assert not hasattr(estimator, "embedding_")
+    with pytest.raises(InputError, match="square"):
+        estimator.fit(form(good[:, :30]))
+
+
+def test_a_callable_affinity_of_the_wrong_shape_is_told():
+    with pytest.raises(InputError, match=r"affinity.*\(3, 3\).*\(50, 50\)"):
+        SpectralEmbedding(affinity=lambda X: np.eye(3)).fit(swiss_roll(50))
+
+
+def test_a_callable_affinity_may_be_sparse():
+    X = swiss_roll(200)
+
+    def nearest(rows):
+        graph = kneighbors_graph(rows, 9)
+        return 0.5 * (graph + graph.T)
+
+    ours = SpectralEmbedding(affinity=nearest).fit(X)
+    same = SpectralEmbedding(affinity="precomputed").fit(nearest(X))
+    assert np.array_equal(ours.embedding_, same.embedding_)
+
+
+def test_the_memory_of_a_callable_is_that_of_a_matrix():
+    given = estimate_memory(SpectralEmbedding(affinity="precomputed"), 3000, 3)
+    assert estimate_memory(SpectralEmbedding(affinity=rbf_kernel), 3000, 3) == given
+    by_name = estimate_memory(DiffusionMaps(metric="precomputed"), 3000, 3)
+    assert estimate_memory(DiffusionMaps(metric="canberra"), 3000, 3) == by_name
+
+
+SPECTRAL_WRONG = [
+    ("n_components", 0, "n_components"),
+    ("affinity", "polynomial", "affinity.*rbf"),
+    ("gamma", -1.0, "gamma"),
+    ("random_state", "seven", "random_state"),
+    ("eigen_solver", "magic", "eigen_solver.*dense"),
+    ("eigen_tol", -1.0, "eigen_tol"),
+    ("eigen_tol", "small", "eigen_tol"),
+    ("n_neighbors", 0, "n_neighbors"),
+    ("weights", "distance", "weights.*heat"),
+    ("bandwidth", 0.0, "bandwidth"),
+    ("bandwidth", "wide", "bandwidth"),
+    ("radius", -1.0, "radius"),
+    ("metric", "furlong", "metric.*furlong"),
+    ("disconnected", "ignore", "disconnected.*bridge"),
+    ("isolated", "ignore", "isolated.*nearest"),
+]
+DIFFUSION_WRONG = [
+    ("n_components", 0, "n_components"),
+    ("alpha", "one", "alpha"),
+    ("alpha", np.nan, "alpha"),
+    ("t", -1.0, r"`t`"),
+    ("epsilon", 0.0, "epsilon"),
+    ("epsilon", "wide", "epsilon"),
+    ("n_neighbors", 0, "n_neighbors"),
+    ("eigen_solver", "magic", "eigen_solver.*dense"),
+    ("tol", -1.0, "tol"),
+    ("max_iter", 0, "max_iter"),
+    ("metric", "furlong", "metric.*furlong"),
+    ("disconnected", "ignore", "disconnected.*bridge"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "match"), SPECTRAL_WRONG)
+def test_wrong_parameters_of_the_laplacian_are_named(name, value, match, roll):
+    keywords = {"weights": "heat"} if name == "bandwidth" else {}
+    keywords |= {"affinity": "rbf"} if name == "gamma" else {}
+    estimator = SpectralEmbedding(**keywords, **{name: value})
+    with pytest.raises(ParameterError, match=match):
+        estimator.fit(roll)
+    assert not hasattr(estimator, "embedding_")
+
+
+@pytest.mark.parametrize(("name", "value", "match"), DIFFUSION_WRONG)
+def test_wrong_parameters_of_diffusion_are_named(name, value, match, roll):
+    estimator = DiffusionMaps(**{name: value})
+    with pytest.raises(ParameterError, match=match):
+        estimator.fit(roll)
+    assert not hasattr(estimator, "embedding_")
