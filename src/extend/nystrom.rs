@@ -67,7 +67,7 @@ impl Nystrom {
                 *sum += weight * value;
             }
         }
-        if !(total > 0.0) {
+        if total.is_nan() || total <= 0.0 {
             return false;
         }
         placed.iter_mut().zip(&self.factors).for_each(|(sum, factor)| *sum = *sum / total * factor);

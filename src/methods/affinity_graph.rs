@@ -105,7 +105,11 @@ pub fn of_neighborhood(
         kept: manifold.kept().map(<[u32]>::to_vec),
         bridges: manifold.bridges().clone(),
         bandwidth: heat.map(|heat| scale.back(heat.bandwidth)),
-        source: Source::Neighborhood { reach: reach.iter().map(|reach| reach.0).collect(), heat, manifold },
+        source: Source::Neighborhood {
+            reach: reach.iter().map(|reach| reach.0).collect(),
+            heat,
+            manifold: Box::new(manifold),
+        },
         affinity,
     })
 }

@@ -30,7 +30,7 @@ pub enum Source {
     /// Among points or by their distances to all training rows.
     Neighborhood {
         /// The training rows.
-        manifold: Manifold,
+        manifold: Box<Manifold>,
         /// Distance of each row of the graph to the last of its neighbours.
         reach: Vec<f64>,
         /// The weight of an edge; `None` counts directions.
