@@ -131,22 +131,27 @@ impl Piece {
         let blocks = made.expect("made");
         let matrix = assemble(count, &blocks, ctx)?;
         let found = components.min(count - 1);
+        // One more tells whether those before it are the only ones.
+        let asked = (found + 1).min(count - 1);
         let constant = Array2::from_elem((count, 1), 1.0 / (count as f64).sqrt());
         let spectrum = match blocks.form {
-            Form::Product => bottom_of_blocks(&matrix, &blocks, &constant, found, options, ctx)?,
+            Form::Product => bottom_of_blocks(&matrix, &blocks, &constant, asked, options, ctx)?,
             Form::Complement => {
                 drop(blocks); // they have no root, and a large fit needs the room
-                bottom(&matrix, &constant, found, options, ctx)?
+                bottom(&matrix, &constant, asked, options, ctx)?
             }
         };
         if !spectrum.converged {
             tell_of_residual(&spectrum.residuals, spectrum.iterations, ctx);
         }
-        for (column, vector) in spectrum.vectors.axis_iter(Axis(1)).enumerate() {
+        if asked > found && spectrum.values[found] <= 4.0 * f64::EPSILON * matrix.norm_bound() {
+            tell_of_freedom(found, ctx);
+        }
+        for (column, vector) in spectrum.vectors.axis_iter(Axis(1)).enumerate().take(found) {
             placed.column_mut(column).assign(&vector);
         }
         // What lies below zero is rounding: the matrix is a sum of squares.
-        let eigenvalues = spectrum.values.iter().map(|value| value.max(0.0)).collect();
+        let eigenvalues = spectrum.values.iter().take(found).map(|value| value.max(0.0)).collect();
         Ok(Piece { placed, eigenvalues, iterations: spectrum.iterations })
     }
 }
@@ -256,6 +261,17 @@ fn normalize(placed: &mut Array2<f64>) {
             column.mapv_inplace(|value| if value.is_nan() { value } else { 0.0 });
         }
     }
+}
+
+fn tell_of_freedom(found: usize, ctx: &Ctx) {
+    ctx.warn(
+        WarningKind::RankDeficient,
+        format!(
+            "the neighbourhoods do not determine the coordinates: eigenvalue {} is as close to zero as those of \
+             the {found} columns shown, which are one choice of many; raise n_neighbors or ask for more components",
+            found + 1
+        ),
+    );
 }
 
 fn tell_of_residual(residuals: &[f64], iterations: usize, ctx: &Ctx) {
