@@ -22,8 +22,13 @@ use crate::error::Result;
 use crate::kernel::{Blocks, Combining, Root, SparseSymmetric};
 use crate::linalg::elimination::{Elimination, Pattern};
 
-/// Multiplications up to which the factor is made without trying anything else.
+/// Multiplications up to which the factor is made without trying anything else,
+/// in any case and where its rows are long.
 const CHEAP_WORK: f64 = 5e9;
+const CHEAP_WORK_IF_LONG: f64 = 2e8;
+/// Mean length of the factor's rows, as part of all rows, from which the graph
+/// counts as one of many dimensions, where products are likely to be enough.
+const LONG: f64 = 0.02;
 /// Multiplications beyond which it is not made unless asked for: hours.
 const MOST_WORK: f64 = 2e13;
 /// Multiplications of a factorisation in the time of one of a product.
@@ -102,7 +107,8 @@ fn by_fill(
     let Some(elimination) = possible else {
         return iterate(matrix, blocks, k, options, f64::INFINITY, ctx);
     };
-    if elimination.work > CHEAP_WORK {
+    let long = elimination.fill as f64 > LONG * (matrix.len() as f64).powi(2);
+    if elimination.work > if long { CHEAP_WORK_IF_LONG } else { CHEAP_WORK } {
         let budget = elimination.work / FACTOR_SPEED;
         let found = iterate(matrix, blocks, k, options, budget, ctx)?;
         if found.converged {

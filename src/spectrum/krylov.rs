@@ -219,8 +219,8 @@ impl<'a> Search<'a> {
         let mut w = self.product(block.view())?;
         self.steps += 1;
         self.norm = norms(&w).into_iter().fold(self.norm, f64::max);
-        let mut inside = project(self.basis(), &mut w);
-        inside += &project(self.basis(), &mut w);
+        // Once is enough for H; `orthonormalise` projects again, as often as it takes.
+        let inside = project(self.basis(), &mut w);
         for (column, j) in self.last.clone().enumerate() {
             for i in 0..self.size {
                 let value = inside[[self.known + i, column]];

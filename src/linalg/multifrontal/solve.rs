@@ -5,16 +5,20 @@
 //! their order, so that the bits do not depend on the number of threads. Cost:
 //! 4 · fill · lanes operations.
 
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{ArrayView2, ArrayViewMut2, s};
 use rayon::prelude::*;
 
 use super::factor::Factor;
 use super::structure::Structure;
 use crate::context::Ctx;
 use crate::error::Result;
+use crate::linalg::standard;
 
 /// Right-hand sides of one pass.
 pub(crate) const LANES: usize = 8;
+
+/// Rows put in order by one task.
+const ROWS: usize = 4096;
 
 type Lanes = [f64; LANES];
 
@@ -27,20 +31,24 @@ impl Factor {
     /// y ← (A + σI)⁻¹ x, column by column of a block of any width.
     pub fn solve(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
         let sequence = &self.structure.sequence;
+        let x = standard(x);
+        // proof: `standard` returns a row-major matrix without gaps.
+        let (given, columns) = (x.as_slice().expect("row-major"), x.ncols());
         let mut lanes = vec![[0.0; LANES]; sequence.len()];
-        for first in (0..x.ncols()).step_by(LANES) {
+        for first in (0..columns).step_by(LANES) {
             ctx.check()?;
-            let width = LANES.min(x.ncols() - first);
-            for (slot, &row) in lanes.iter_mut().zip(sequence) {
-                *slot = [0.0; LANES];
-                let given = slot.iter_mut().take(width).enumerate();
-                given.for_each(|(lane, value)| *value = x[[row as usize, first + lane]]);
-            }
-            self.solve_lanes(&mut lanes);
-            for (slot, &row) in lanes.iter().zip(sequence) {
-                for lane in 0..width {
-                    y[[row as usize, first + lane]] = slot[lane];
+            let width = LANES.min(columns - first);
+            lanes.par_chunks_mut(ROWS).zip(sequence.par_chunks(ROWS)).for_each(|(lanes, rows)| {
+                for (slot, &row) in lanes.iter_mut().zip(rows) {
+                    let entries = &given[row as usize * columns + first..][..width];
+                    slot[..width].copy_from_slice(entries);
+                    slot[width..].fill(0.0);
                 }
+            });
+            self.solve_lanes(&mut lanes);
+            let mut part = y.slice_mut(s![.., first..first + width]);
+            for (mut row, &step) in part.outer_iter_mut().zip(&self.structure.step) {
+                row.iter_mut().zip(&lanes[step as usize]).for_each(|(slot, value)| *slot = *value);
             }
         }
         Ok(())
