@@ -221,3 +221,44 @@ fn a_matrix_of_zeros_gives_zeros() {
         assert!(found.vectors.iter().all(|value| value.is_finite()));
     }
 }
+
+#[test]
+fn eigenvalues_of_very_different_size_are_all_found() {
+    // Four grids, joined in a row by links of 1e-9: three eigenvalues of about
+    // 1e-12 and then those of the grids, ten billion times as large.
+    let (side, weight) = (14, 1e-9);
+    let size = side * side;
+    let part = grid(side, side);
+    let mut rows: Vec<Vec<(u32, f64)>> = Vec::new();
+    for block in 0..4 {
+        for i in 0..size {
+            let (columns, values) = part.row(i);
+            rows.push(
+                columns.iter().map(|c| c + (block * size) as u32).zip(values.iter().copied()).collect(),
+            );
+        }
+    }
+    for block in 0..3 {
+        let (here, there) = (block * size + size - 1, (block + 1) * size);
+        rows[here].push((there as u32, -weight));
+        rows[there].push((here as u32, -weight));
+        for end in [here, there] {
+            rows[end].iter_mut().filter(|entry| entry.0 as usize == end).for_each(|entry| entry.1 += weight);
+        }
+    }
+    let matrix = from_rows(rows);
+    let grid_value = grid_values(side, side, 1)[0];
+    for solver in [Solver::Direct, Solver::Auto] {
+        let found = solve(&matrix, 5, solver, 2);
+        assert!(found.values[..3].iter().all(|&value| value > 1e-13 && value < 1e-10), "{:?}", found.values);
+        for &value in &found.values[3..] {
+            assert!((value / grid_value - 1.0).abs() < 1e-6, "{solver:?}: {value} for {grid_value}");
+        }
+        let mut products = Array2::zeros(found.vectors.dim());
+        matrix.apply(found.vectors.view(), products.view_mut(), &Ctx::new(1, 0)).unwrap();
+        for column in 0..5 {
+            let rest = &products.column(column) - &(&found.vectors.column(column) * found.values[column]);
+            assert!(rest.dot(&rest).sqrt() < 1e-7, "column {column}");
+        }
+    }
+}

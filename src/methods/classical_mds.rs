@@ -138,6 +138,7 @@ impl ClassicalMds {
             residuals: Vec::new(),
             iterations: 0,
             converged: true,
+            converged_pairs: self.n_components,
             lowest: 0.0,
         };
         let kept = kept_values(&spectrum, ctx);

@@ -18,7 +18,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::{DENSE_BELOW, Options, Solver, Spectrum, SymmetricOperator, check_wanted, filter, inverse, top};
 use crate::context::Ctx;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::{Blocks, Combining, Root, SparseSymmetric};
 use crate::linalg::elimination::{Elimination, Pattern};
 
@@ -82,7 +82,12 @@ fn find(
             let elimination = elimination.expect("no limit on fill");
             let way_out = "use eigen_solver='iterative'";
             ctx.reserve(inverse::bytes(&elimination), "the sparse factor", way_out)?;
-            inverse::bottom(matrix, blocks, elimination, k, &options, ctx)
+            inverse::bottom(matrix, blocks, elimination, k, &options, ctx)?.ok_or_else(|| {
+                Error::NotConverged(
+                    "the sparse factor of the matrix is not accurate enough; use eigen_solver='iterative' or 'dense'"
+                        .into(),
+                )
+            })
         }
         Solver::Auto => by_fill(matrix, blocks, k, &options, ctx),
     })?;
@@ -99,8 +104,8 @@ fn by_fill(
     ctx: &Ctx,
 ) -> Result<Spectrum> {
     ctx.stage("elimination order", 0);
-    // A factor of full width over all rows is the most there can be.
-    let most_fill = (matrix.len() as u64).saturating_pow(2) / 2;
+    // The work is never less than that of rows of equal length.
+    let most_fill = (2.0 * matrix.len() as f64 * MOST_WORK).sqrt() as u64;
     let possible = Elimination::new(pattern(matrix), most_fill, ctx)?
         .filter(|found| found.work <= MOST_WORK)
         .filter(|found| ctx.reserve(inverse::bytes(found), "", "").is_ok());
@@ -115,7 +120,11 @@ fn by_fill(
             return Ok(found);
         }
     }
-    inverse::bottom(matrix, blocks, elimination, k, options, ctx)
+    match inverse::bottom(matrix, blocks, elimination, k, options, ctx)? {
+        Some(found) if found.converged => Ok(found),
+        // Not known to happen: better slow than nothing.
+        _ => iterate(matrix, blocks, k, options, f64::INFINITY, ctx),
+    }
 }
 
 /// Products with whichever of the matrix and its root has fewer entries.

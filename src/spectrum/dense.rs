@@ -33,7 +33,15 @@ pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: 
     for (j, value) in values.iter().enumerate() {
         rest.slice_mut(s![.., j]).scaled_add(-value, &vectors.slice(s![.., j]));
     }
-    Ok(Spectrum { values, vectors, residuals: norms(&rest), iterations: 0, converged: true, lowest })
+    Ok(Spectrum {
+        values,
+        vectors,
+        residuals: norms(&rest),
+        iterations: 0,
+        converged: true,
+        converged_pairs: k,
+        lowest,
+    })
 }
 
 /// A ← PAP − c·ZZᵀ with P = I − ZZᵀ and c beyond the spectrum of PAP: the known

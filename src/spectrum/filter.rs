@@ -27,8 +27,13 @@ const INSIDE: f64 = 1.5;
 const GROWTH: f64 = 6.0;
 /// Vectors multiplied at once.
 const BLOCK: usize = 8;
-/// Products with a block after which the best vectors are returned as they are.
-const MOST_PRODUCTS: usize = 200_000;
+/// Krylov steps of a stage whose degree cannot grow, and of all stages.
+const LAST_STEPS: usize = 300;
+const MOST_STEPS: usize = 1000;
+/// Wanted eigenvalues below this part of the falling one are not told apart.
+const RESOLVED: f64 = 1e-4;
+/// What counts as zero, relative to the largest eigenvalue.
+const ROUNDING: f64 = 1e-15;
 /// Residual of the polynomial, which is one at zero.
 const TOLERANCE: f64 = 1e-10;
 
@@ -52,23 +57,34 @@ pub(super) fn bottom(
         trust_recurrence: true,
         ..options.clone()
     };
-    let (mut spent, mut products, mut degree) = (0.0, 0, 1);
+    let most_steps = options.max_iter.unwrap_or(MOST_STEPS).max(1);
+    let (mut spent, mut taken, mut degree, mut limit) = (0.0, 0, 1, steps(1));
     loop {
         let filter = Filter::new(matrix, highest, degree);
-        let step = price * degree as f64;
-        let affordable = ((budget - spent) / step).min(1e6) as usize;
-        let last = degree >= HIGHEST;
-        options.max_iter = Some(steps(degree).min(affordable).max(1));
+        let price = price * degree as f64;
+        let affordable = ((budget - spent) / price).min(1e6) as usize;
+        options.max_iter = Some(limit.min(affordable).min(most_steps - taken).max(1));
         let mut found = top(&filter, k, &options, ctx)?;
-        products += found.iterations * degree;
-        spent += found.iterations as f64 * step;
+        taken += found.iterations;
+        spent += found.iterations as f64 * price;
         measure(matrix, &mut found, ctx)?;
-        let top_value = found.values.last().copied().unwrap_or(0.0);
-        let next = Filter::steepest(highest, INSIDE * top_value).min(FASTER * degree).max(degree);
-        if found.converged || last || spent + step >= budget || products >= MOST_PRODUCTS {
-            found.iterations = products;
+        let wanted = found.values.last().copied().unwrap_or(0.0);
+        let next = Filter::steepest(highest, INSIDE * wanted).min(FASTER * degree).max(degree);
+        // Eigenvalues too close to zero for this polynomial to tell apart are not
+        // found yet, unless the product cannot tell them from zero either.
+        let told_apart = wanted >= RESOLVED * Filter::edge(degree) * highest
+            || found.residuals.iter().chain(&found.values).all(|&size| size <= ROUNDING * highest);
+        let over = taken >= most_steps || spent + price >= budget || (degree >= HIGHEST && !found.converged);
+        let settled = found.converged && (told_apart || next == degree);
+        if settled || over {
+            found.iterations = taken;
+            found.converged &= told_apart;
+            if !told_apart {
+                found.converged_pairs = 0;
+            }
             return Ok(found);
         }
+        limit = if next == degree { LAST_STEPS } else { steps(next) };
         degree = next;
         options.start = Some(found.vectors);
     }
@@ -79,7 +95,7 @@ fn steps(degree: usize) -> usize {
     match degree {
         1 => 12,
         2..=8 => 16,
-        HIGHEST.. => 300,
+        HIGHEST.. => LAST_STEPS,
         _ => 40,
     }
 }

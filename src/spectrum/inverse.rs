@@ -10,7 +10,7 @@
 //! (Björck 1987). The rounding of A then no longer matters; the result is that
 //! of R⁻¹R⁻ᵀ without a second, unsymmetric factor.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, concatenate, s};
 
 use super::orthonormal::norms;
 use super::{Options, Solver, Spectrum, SymmetricOperator, top};
@@ -31,6 +31,9 @@ const PROBE: f64 = 1e-11;
 /// with a matrix this close to singular can give.
 const TOLERANCE: f64 = 1e-10;
 
+/// Pairs of the inverse below this part of the largest are not taken from the
+/// same search.
+const SPREAD: f64 = 1e-3;
 /// Rows from which solves are corrected by the root.
 const CORRECTED_FROM: usize = 100_000;
 
@@ -39,6 +42,7 @@ pub(super) fn bytes(elimination: &Elimination) -> u64 {
     elimination.bytes() + elimination.bytes() / 4
 }
 
+/// The smallest eigenpairs; nothing when no factor is accurate enough.
 pub(super) fn bottom(
     matrix: &SparseSymmetric,
     blocks: Option<&Blocks>,
@@ -46,23 +50,15 @@ pub(super) fn bottom(
     k: usize,
     options: &Options,
     ctx: &Ctx,
-) -> Result<Spectrum> {
+) -> Result<Option<Spectrum>> {
     ctx.stage("sparse factor", 0);
     let pattern = Pattern { offsets: matrix.offsets(), targets: matrix.columns() };
     let structure = Structure::new(pattern, elimination, ctx)?;
-    let size = matrix.norm_bound();
-    let (factor, shift) = factor(matrix, structure, size, ctx)?;
+    let Some((factor, shift)) = factor(matrix, structure, matrix.norm_bound(), ctx)? else { return Ok(None) };
     let large = matrix.len() >= CORRECTED_FROM;
     let root = blocks.filter(|_| large).and_then(|blocks| Root::of(matrix.len(), blocks));
     let inverse = Inverse { factor: &factor, root: root.as_ref(), shift };
-    let options = Options {
-        solver: Solver::Krylov,
-        tol: if options.tol > 0.0 { options.tol.min(TOLERANCE) } else { TOLERANCE },
-        block: Some(options.block.unwrap_or(LANES)),
-        trust_recurrence: true,
-        ..options.clone()
-    };
-    let mut found = top(&inverse, k, &options, ctx)?;
+    let mut found = by_size(&inverse, k, options, ctx)?;
     let mut products = Array2::zeros(found.vectors.dim());
     match &root {
         Some(root) => root.apply(found.vectors.view(), products.view_mut(), ctx)?,
@@ -75,11 +71,82 @@ pub(super) fn bottom(
     }
     found.residuals = norms(&products);
     found.lowest = found.values.first().copied().unwrap_or(0.0);
-    Ok(found)
+    Ok(Some(found))
+}
+
+/// The largest eigenpairs of the inverse, however different in size: a search
+/// is as accurate as its largest eigenvalue allows, so pairs far below it are
+/// looked for again with those above them out of the way.
+fn by_size(inverse: &Inverse<'_>, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
+    let mut options = Options {
+        solver: Solver::Krylov,
+        tol: if options.tol > 0.0 { options.tol.min(TOLERANCE) } else { TOLERANCE },
+        block: Some(options.block.unwrap_or(LANES)),
+        trust_recurrence: true,
+        ..options.clone()
+    };
+    let mut all: Option<Spectrum> = None;
+    loop {
+        let had = all.as_ref().map_or(0, |all| all.values.len());
+        let found = top(inverse, k - had, &options, ctx)?;
+        let near = found.values.iter().take_while(|&&value| value >= SPREAD * found.values[0]).count();
+        // At least one, and all of them if there is nothing left to divide.
+        let taken = if found.converged { near.max(1) } else { found.values.len() };
+        let rest = found.vectors.slice(s![.., taken..]).to_owned();
+        all = Some(match all {
+            None => found.leading(taken),
+            Some(before) => before.followed_by(found.leading(taken))?,
+        });
+        // proof: set just above.
+        let so_far = all.as_ref().expect("just set");
+        if so_far.values.len() >= k {
+            // proof: as above.
+            return Ok(all.expect("just set"));
+        }
+        let known = options.deflate.take().unwrap_or_else(|| Array2::zeros((inverse.dim(), 0)));
+        let last = so_far.vectors.slice(s![.., had..]);
+        options.deflate = Some(joined(known.view(), last)?);
+        options.start = Some(rest);
+    }
+}
+
+impl Spectrum {
+    /// The first `count` pairs.
+    fn leading(mut self, count: usize) -> Spectrum {
+        self.values.truncate(count);
+        self.residuals.truncate(count);
+        self.converged_pairs = self.converged_pairs.min(count);
+        self.vectors = self.vectors.slice(s![.., ..count]).as_standard_layout().into_owned();
+        self
+    }
+
+    /// These pairs and then those of a later search.
+    fn followed_by(mut self, other: Spectrum) -> Result<Spectrum> {
+        if self.converged {
+            self.converged_pairs += other.converged_pairs;
+        }
+        self.values.extend(other.values);
+        self.residuals.extend(other.residuals);
+        self.vectors = joined(self.vectors.view(), other.vectors.view())?;
+        self.iterations += other.iterations;
+        self.converged &= other.converged;
+        Ok(self)
+    }
+}
+
+/// Columns side by side, row-major.
+fn joined(left: ArrayView2<f64>, right: ArrayView2<f64>) -> Result<Array2<f64>> {
+    let both = concatenate(Axis(1), &[left, right]).map_err(|fault| Error::input(fault.to_string()))?;
+    Ok(both.as_standard_layout().into_owned())
 }
 
 /// A factor that passes its probe, with the smallest σ that gives one.
-fn factor(matrix: &SparseSymmetric, mut structure: Structure, size: f64, ctx: &Ctx) -> Result<(Factor, f64)> {
+fn factor(
+    matrix: &SparseSymmetric,
+    mut structure: Structure,
+    size: f64,
+    ctx: &Ctx,
+) -> Result<Option<(Factor, f64)>> {
     let entries = Entries { offsets: matrix.offsets(), columns: matrix.columns(), values: matrix.values() };
     let size = if size > 0.0 { size } else { 1.0 };
     let mut relative = SHIFT;
@@ -87,15 +154,12 @@ fn factor(matrix: &SparseSymmetric, mut structure: Structure, size: f64, ctx: &C
         let shift = relative * size;
         relative *= SHIFT_STEP;
         structure = match Factor::new(structure, entries, shift, ctx)? {
-            Ok(factor) if probe(matrix, &factor, shift, size, ctx)? => return Ok((factor, shift)),
+            Ok(factor) if probe(matrix, &factor, shift, size, ctx)? => return Ok(Some((factor, shift))),
             Ok(factor) => factor.into_structure(),
             Err(structure) => structure,
         };
     }
-    Err(Error::NotConverged(
-        "the sparse factor of the matrix is not accurate enough; use eigen_solver='iterative' or 'dense'"
-            .into(),
-    ))
+    Ok(None)
 }
 
 /// Whether a solve with random right-hand sides satisfies the matrix.

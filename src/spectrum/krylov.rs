@@ -318,15 +318,17 @@ impl<'a> Search<'a> {
         } else {
             self.measured_residuals(&vectors, &pairs.values)?
         };
+        let residuals_wanted = residuals.len();
         // The product itself rounds, so a tolerance near that level gets slack.
         let bound = (10.0 * self.tol).max(1e-11) * self.norm;
-        let verified = residuals.iter().all(|&residual| residual <= bound);
+        let good = residuals.iter().take_while(|&&residual| residual <= bound).count();
         Ok(Spectrum {
             values: pairs.values[..k].iter().map(|value| value / self.scale).collect(),
             vectors,
             residuals: residuals.into_iter().map(|residual| residual / self.scale).collect(),
             iterations: self.steps,
-            converged: pairs.converged && verified,
+            converged: pairs.converged && good == residuals_wanted,
+            converged_pairs: good,
             lowest: self.lowest / self.scale,
         })
     }

@@ -120,6 +120,8 @@ pub struct Spectrum {
     /// Whether all pairs reached the tolerance. When not, the best ones found
     /// are returned and the caller should warn.
     pub converged: bool,
+    /// How many of them did, counted from the first to the one that did not.
+    pub converged_pairs: usize,
     /// The most negative value seen: the exact bottom eigenvalue from the dense
     /// solver, an estimate from above from the Krylov solver.
     pub lowest: f64,
