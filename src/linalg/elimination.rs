@@ -14,6 +14,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
 
+use super::dissection::dissect;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 
@@ -28,7 +29,7 @@ pub(crate) struct Pattern<'a> {
 }
 
 impl<'a> Pattern<'a> {
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
@@ -62,6 +63,17 @@ impl Elimination {
     pub fn new(graph: Pattern<'_>, most_fill: u64, ctx: &Ctx) -> Result<Option<Elimination>> {
         let sequence = minimum_degree(graph)?;
         ctx.check()?;
+        Elimination::of(graph, sequence, most_fill, ctx)
+    }
+
+    /// The same for a graph whose nodes are numbered so that near ones are near:
+    /// large ones are cut in halves first ([`super::dissection`]).
+    pub fn dissected(graph: Pattern<'_>, most_fill: u64, ctx: &Ctx) -> Result<Option<Elimination>> {
+        let sequence = dissect(graph, ctx)?;
+        Elimination::of(graph, sequence, most_fill, ctx)
+    }
+
+    fn of(graph: Pattern<'_>, sequence: Vec<u32>, most_fill: u64, ctx: &Ctx) -> Result<Option<Elimination>> {
         let step = inverse(&sequence);
         let parent = tree(graph, &sequence, &step);
         let sequence: Vec<u32> = postorder(&parent).into_iter().map(|step| sequence[step as usize]).collect();
@@ -83,7 +95,7 @@ impl Elimination {
 }
 
 /// Approximate minimum degree: step → node.
-fn minimum_degree(graph: Pattern<'_>) -> Result<Vec<u32>> {
+pub(super) fn minimum_degree(graph: Pattern<'_>) -> Result<Vec<u32>> {
     if graph.len() == 0 {
         return Ok(Vec::new());
     }

@@ -14,6 +14,7 @@
 //! - [`random`]: reproducible random blocks.
 
 pub mod dense;
+mod dissection;
 mod dot;
 pub(crate) mod elimination;
 pub mod gmres;

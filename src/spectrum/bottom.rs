@@ -77,7 +77,7 @@ fn find(
         Solver::Auto if n <= DENSE_BELOW || k * 6 > n => dense(matrix, k, &options, ctx),
         Solver::Iterative | Solver::Krylov => iterate(matrix, blocks, k, &options, f64::INFINITY, ctx),
         Solver::Direct => {
-            let elimination = Elimination::new(pattern(matrix), u64::MAX, ctx)?;
+            let elimination = Elimination::dissected(pattern(matrix), u64::MAX, ctx)?;
             // proof: no fill exceeds the largest number.
             let elimination = elimination.expect("no limit on fill");
             let way_out = "use eigen_solver='iterative'";
@@ -106,7 +106,7 @@ fn by_fill(
     ctx.stage("elimination order", 0);
     // The work is never less than that of rows of equal length.
     let most_fill = (2.0 * matrix.len() as f64 * MOST_WORK).sqrt() as u64;
-    let possible = Elimination::new(pattern(matrix), most_fill, ctx)?
+    let possible = Elimination::dissected(pattern(matrix), most_fill, ctx)?
         .filter(|found| found.work <= MOST_WORK)
         .filter(|found| ctx.reserve(inverse::bytes(found), "", "").is_ok());
     let Some(elimination) = possible else {

@@ -199,3 +199,56 @@ impl SymmetricOperator for Inverse<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Form, assemble};
+
+    /// Blocks whose root is the second difference along a path of n nodes.
+    fn path(n: usize) -> Blocks {
+        let mut blocks = Blocks {
+            form: Form::Product,
+            member_offsets: vec![0],
+            members: vec![],
+            factor_offsets: vec![0],
+            factors: vec![],
+        };
+        for i in 0..n {
+            let near: Vec<usize> = [i.wrapping_sub(1), i + 1].into_iter().filter(|&j| j < n).collect();
+            blocks.members.push(i as u32);
+            blocks.factors.push(near.len() as f64);
+            blocks.members.extend(near.iter().map(|&j| j as u32));
+            blocks.factors.extend(near.iter().map(|_| -1.0));
+            blocks.member_offsets.push(blocks.members.len());
+            blocks.factor_offsets.push(blocks.factors.len());
+        }
+        blocks
+    }
+
+    #[test]
+    fn solves_corrected_by_the_root_do_not_feel_the_rounding_of_the_matrix() {
+        let n = 3000;
+        let ctx = Ctx::new(2, 0);
+        let blocks = path(n);
+        let matrix = assemble(n, &blocks, &ctx).unwrap();
+        let pattern = Pattern { offsets: matrix.offsets(), targets: matrix.columns() };
+        let elimination = Elimination::new(pattern, u64::MAX, &ctx).unwrap().unwrap();
+        let structure = Structure::new(pattern, elimination, &ctx).unwrap();
+        let (factor, shift) = factor(&matrix, structure, matrix.norm_bound(), &ctx).unwrap().unwrap();
+        let root = Root::of(n, &blocks).unwrap();
+        // cos(π(i + ½)/n) has the eigenvalue (2 sin(π/2n))⁴ = 1.2e-12.
+        let angle = std::f64::consts::PI / n as f64;
+        let value = (2.0 * (angle / 2.0).sin()).powi(4);
+        let x = Array2::from_shape_fn((n, 1), |(i, _)| (angle * (i as f64 + 0.5)).cos());
+        let error = |root: Option<&Root>| {
+            let mut y = Array2::zeros(x.dim());
+            Inverse { factor: &factor, root, shift }.apply(x.view(), y.view_mut(), &ctx).unwrap();
+            y -= y.mean().unwrap();
+            norms(&(y * (value + shift) - &x))[0] / norms(&x)[0]
+        };
+        let (plain, corrected) = (error(None), error(Some(&root)));
+        assert!(plain > 1e-7, "the rounding of the matrix should show: {plain}");
+        assert!(corrected < 0.01 * plain, "{corrected} against {plain}");
+    }
+}
