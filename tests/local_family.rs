@@ -260,6 +260,23 @@ fn copies_lie_together() {
 }
 
 #[test]
+fn a_few_copies_of_each_row_do_no_harm() {
+    // Four copies and two places are ten neighbours, and no plane.
+    let grid = Array2::from_shape_fn((100, 2), |(i, axis)| [i / 10, i % 10][axis] as f64);
+    let grid = grid + 0.05 * scattered(100, 2);
+    for method in METHODS {
+        let ctx = Ctx::new(2, 0);
+        let once = embedding(&lle(method, 10).fit(&grid, &ctx).unwrap());
+        for copies in 2..=6 {
+            let points = Array2::from_shape_fn((100 * copies, 2), |(i, axis)| grid[[i % 100, axis]]);
+            let found = embedding(&lle(method, 10).fit(&points, &ctx).unwrap());
+            let (left, alone) = (residual(found.slice(s![..100, ..]), &grid), residual(once.view(), &grid));
+            assert!(left < 1.5 * alone + 0.01, "{method:?}, {copies} copies: {left} for {alone}");
+        }
+    }
+}
+
+#[test]
 fn no_spread_is_told() {
     for method in METHODS {
         let constant = Array2::<f64>::ones((40, 3));

@@ -126,9 +126,9 @@ class LocallyLinearEmbedding(LocalEmbedding):
     ConvergenceWarning
         The eigensolver stopped before its tolerance.
     InputAdjustedWarning
-        Some rows have no neighbours but copies of themselves, and the map is made
-        of the distinct rows alone; or precomputed distances were symmetric only
-        up to rounding and were made so.
+        Copies leave some rows neighbours in fewer places than the method needs, and
+        the map is made of the distinct rows alone; or precomputed distances were
+        symmetric only up to rounding and were made so.
     RankDeficientWarning
         Fewer than `n_components` dimensions carry information.
 

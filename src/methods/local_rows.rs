@@ -1,9 +1,9 @@
 //! The first half of every local method: from data to neighbour lists in pieces.
 //!
 //! Place: before the blocks of `kernel::local`. Local methods need the geometry
-//! inside a neighbourhood, so that a graph alone will not do. Where a row has
-//! nothing but copies of itself around it there is no geometry: then the map is
-//! made of the distinct rows and copies are put where the first is.
+//! inside a neighbourhood, so that a graph alone will not do. Where copies leave a
+//! row with too few places around it there is no geometry: then the map is made
+//! of the distinct rows and copies are put where the first is.
 //! Cost: a neighbour search, and another with a sort of the rows if there are
 //! such copies.
 
@@ -65,7 +65,9 @@ enum Searched {
 
 impl LocalRows {
     /// Search, reduce to distinct rows where needed, and split into pieces.
-    pub fn new(setting: &Setting, data: Data<'_>, ctx: &Ctx) -> Result<LocalRows> {
+    /// A row whose copies leave it fewer than `least` neighbours in other places
+    /// makes the map one of distinct rows.
+    pub fn new(setting: &Setting, data: Data<'_>, least: usize, ctx: &Ctx) -> Result<LocalRows> {
         setting.check(data)?;
         match (data, setting.metric) {
             (Data::Points(points), Some(metric)) => {
@@ -73,13 +75,13 @@ impl LocalRows {
                 let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
                 let scaled = input_scale.points(points);
                 let held = Held::Points(scaled.view(), metric);
-                LocalRows::of(setting, &held, (input_scale, length_scale), ctx)
+                LocalRows::of(setting, &held, (input_scale, length_scale), least, ctx)
             }
             (Data::Distances(matrix), None) => {
                 let matrix = check::distances(matrix, ctx)?;
                 let scale = scale_of_matrix(matrix.view());
                 let matrix = scale.matrix(matrix.view());
-                LocalRows::of(setting, &Held::Matrix(matrix.view()), (scale, scale), ctx)
+                LocalRows::of(setting, &Held::Matrix(matrix.view()), (scale, scale), least, ctx)
             }
             (Data::Graph(_), None) => Err(Error::param(
                 "metric",
@@ -90,14 +92,21 @@ impl LocalRows {
         }
     }
 
-    fn of(setting: &Setting, held: &Held<'_>, scales: (Scale, Scale), ctx: &Ctx) -> Result<LocalRows> {
+    fn of(
+        setting: &Setting,
+        held: &Held<'_>,
+        scales: (Scale, Scale),
+        least: usize,
+        ctx: &Ctx,
+    ) -> Result<LocalRows> {
         let all = held.rows();
         let mut hood = setting.hood;
         let (mut near, mut searched) = held.search(setting, hood, scales.1, None, ctx)?;
         let mut rows: Option<Vec<u32>> = None;
         let mut places: Option<Vec<Option<u32>>> = None;
-        if crowded(&near)
+        if near.distances.contains(&0.0)
             && let Some((firsts, place_of)) = held.distinct(ctx)?
+            && crowded(&near, &place_of, least)
         {
             tell_of_copies(all, firsts.len(), ctx);
             hood = match hood {
@@ -244,9 +253,17 @@ impl Held<'_> {
     }
 }
 
-/// Whether some row has neighbours and all of them lie where it lies.
-fn crowded(near: &Neighbors) -> bool {
-    near.offsets.windows(2).any(|bounds| bounds[0] < bounds[1] && near.distances[bounds[1] - 1] == 0.0)
+/// Whether copies leave some row neighbours in fewer than `least` other places.
+fn crowded(near: &Neighbors, place_of: &[u32], least: usize) -> bool {
+    let mut places: Vec<u32> = Vec::new();
+    near.offsets.windows(2).enumerate().any(|(row, bounds)| {
+        places.clear();
+        places.extend(near.indices[bounds[0]..bounds[1]].iter().map(|&other| place_of[other as usize]));
+        places.retain(|&place| place != place_of[row]);
+        places.sort_unstable();
+        places.dedup();
+        places.len() < least && places.len() < bounds[1] - bounds[0]
+    })
 }
 
 /// Old row → new row.
@@ -272,7 +289,7 @@ fn tell_of_copies(rows: usize, distinct: usize, ctx: &Ctx) {
     ctx.warn(
         WarningKind::InputAdjusted,
         format!(
-            "some rows have no neighbours but copies of themselves; the map is made of the {distinct} distinct \
+            "copies leave some rows too few neighbours in other places; the map is made of the {distinct} distinct \
              rows of {rows}, and equal rows are put in the same place"
         ),
     );

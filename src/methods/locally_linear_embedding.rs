@@ -107,6 +107,11 @@ impl LocallyLinearEmbedding {
         }
     }
 
+    /// Places around a row that a linear fit in all coordinates needs.
+    fn least_places(&self) -> usize {
+        self.variant().least_neighbors().max(self.n_components + 1)
+    }
+
     fn setting(&self) -> Result<Setting> {
         Ok(Setting {
             hood: hood(self.n_neighbors, self.radius)?,
@@ -166,7 +171,7 @@ impl Recipe for LocallyLinearEmbedding {
         self.check(data.rows())?;
         ctx.reserve(self.memory(data.rows(), 0), "LocallyLinearEmbedding", WAY_OUT)?;
 
-        let ground = LocalRows::new(&setting, data, ctx)?;
+        let ground = LocalRows::new(&setting, data, self.least_places(), ctx)?;
         let map = LocalMap::new(&ground, self.variant(), self.n_components, &options, ctx)?;
         let embedding = as_data_rows(map.placed, &ground);
         tell_of_rank(&embedding, ctx);
