@@ -277,6 +277,29 @@ fn a_few_copies_of_each_row_do_no_harm() {
 }
 
 #[test]
+fn freedom_is_told_by_every_solver_and_only_where_it_is() {
+    let free = |warnings: Vec<planish::error::Warning>| {
+        warnings.iter().any(|warning| warning.message.contains("do not determine"))
+    };
+    let grid = Array2::from_shape_fn((900, 2), |(i, axis)| [i / 30, i % 30][axis] as f64);
+    let (bent, _) = roll(600);
+    for solver in [SparseSolver::Dense, SparseSolver::Auto] {
+        for method in METHODS {
+            for points in [&grid, &bent] {
+                let ctx = Ctx::new(2, 0);
+                lle(method, 10).eigen_solver(solver).fit(points, &ctx).unwrap();
+                assert!(!free(ctx.take_warnings()), "{method:?} {solver:?} {}", points.nrows());
+            }
+        }
+        // Weights that make each row exactly hold in all three coordinates.
+        let ctx = Ctx::new(2, 0);
+        let exact = lle(LocalMethod::Standard, 6).reg(0.0).eigen_solver(solver);
+        exact.fit(&scattered(100, 3), &ctx).unwrap();
+        assert!(free(ctx.take_warnings()), "{solver:?}");
+    }
+}
+
+#[test]
 fn no_spread_is_told() {
     for method in METHODS {
         let constant = Array2::<f64>::ones((40, 3));

@@ -6,7 +6,7 @@
 //! the method's blocks is one neighbourhood: its coordinates are those along its
 //! leading directions. Cost: the blocks, their sum and an eigenproblem per piece.
 
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, Axis, s};
 
 use super::local_rows::LocalRows;
 use super::locator::Locator;
@@ -14,9 +14,9 @@ use super::neighborhood::as_indices;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::kernel::local::{Source, Variant, blocks, principal};
-use crate::kernel::{Form, assemble};
+use crate::kernel::{Form, SparseSymmetric, assemble};
 use crate::neighbors::{Hood, Neighbors};
-use crate::spectrum::{Options, bottom, bottom_of_blocks, fix_signs};
+use crate::spectrum::{Options, SymmetricOperator, bottom, bottom_of_blocks, fix_signs};
 
 /// Space between two pieces, as a part of the mean width of all.
 const GAP: f64 = 0.2;
@@ -141,10 +141,14 @@ impl Piece {
                 bottom(&matrix, &constant, asked, options, ctx)?
             }
         };
+        // The one more need not have converged, once the spectrum says which pairs have.
         if !spectrum.converged {
-            tell_of_residual(&spectrum.residuals, spectrum.iterations, ctx);
+            tell_of_residual(&spectrum.residuals[..found], spectrum.iterations, ctx);
         }
-        if asked > found && spectrum.values[found] <= 4.0 * f64::EPSILON * matrix.norm_bound() {
+        if asked > found
+            && energy(&matrix, &spectrum.vectors, found, ctx)?
+                <= 4.0 * f64::EPSILON * matrix.norm_bound()
+        {
             tell_of_freedom(found, ctx);
         }
         for (column, vector) in spectrum.vectors.axis_iter(Axis(1)).enumerate().take(found) {
@@ -154,6 +158,15 @@ impl Piece {
         let eigenvalues = spectrum.values.iter().take(found).map(|value| value.max(0.0)).collect();
         Ok(Piece { placed, eigenvalues, iterations: spectrum.iterations })
     }
+}
+
+/// vᵀMv of a column: its error is the square of the vector's, where an eigenvalue
+/// from a shifted matrix has the rounding of the shift.
+fn energy(matrix: &SparseSymmetric, vectors: &Array2<f64>, column: usize, ctx: &Ctx) -> Result<f64> {
+    let vector = vectors.slice(s![.., column..=column]);
+    let mut product = Array2::zeros(vector.dim());
+    matrix.apply(vector, product.view_mut(), ctx)?;
+    Ok(vector.iter().zip(&product).map(|(entry, image)| entry * image).sum())
 }
 
 /// Distance between mapped rows; points have no need of it.
