@@ -102,6 +102,9 @@ class LocallyLinearEmbedding(LocalEmbedding):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the alignment matrix that belong to the columns, smallest
         first.
+    eigenvalue_residuals_ : ndarray of shape (n_components,)
+        ``‖M v − λ v‖`` of each column, how exact its eigenvector is; the largest
+        of those of the connected components.
     n_iter_ : int
         Number of iterations of the eigensolver, 1 for a direct one.
     graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
@@ -178,6 +181,7 @@ class LocallyLinearEmbedding(LocalEmbedding):
     _on_demand: ClassVar[Mapping[str, str]] = {"nbrs_": "_compute_nbrs"}
 
     reconstruction_error_: float
+    eigenvalue_residuals_: NDArray[np.float64]
     graph_: Any
     n_iter_: int
     nbrs_: Any

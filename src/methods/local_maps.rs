@@ -27,6 +27,8 @@ pub struct LocalMap {
     pub placed: Array2<f64>,
     /// Smallest eigenvalues, ascending, added up over the pieces.
     pub eigenvalues: Vec<f64>,
+    /// ‖Mv − λv‖ of each column, the largest over the pieces.
+    pub residuals: Vec<f64>,
     /// Most iterations of the eigensolver in a piece.
     pub iterations: usize,
 }
@@ -35,6 +37,7 @@ pub struct LocalMap {
 struct Piece {
     placed: Array2<f64>,
     eigenvalues: Vec<f64>,
+    residuals: Vec<f64>,
     iterations: usize,
 }
 
@@ -53,11 +56,13 @@ impl LocalMap {
             rows.iter().enumerate().for_each(|(place, &row)| inner[row as usize] = place as u32);
         }
         let (mut eigenvalues, mut iterations) = (vec![0.0; components], 0);
+        let mut residuals = vec![0.0_f64; components];
         let mut maps = Vec::with_capacity(members.len());
         for rows in &members {
             ctx.check()?;
             let piece = Piece::new(ground, rows, &inner, variant, (components, options), ctx)?;
             eigenvalues.iter_mut().zip(&piece.eigenvalues).for_each(|(sum, value)| *sum += value);
+            residuals.iter_mut().zip(&piece.residuals).for_each(|(most, value)| *most = most.max(*value));
             iterations = iterations.max(piece.iterations);
             maps.push(piece.placed);
         }
@@ -70,7 +75,7 @@ impl LocalMap {
                 placed.row_mut(row as usize).assign(&coordinates);
             }
         }
-        Ok(LocalMap { placed, eigenvalues, iterations })
+        Ok(LocalMap { placed, eigenvalues, residuals, iterations })
     }
 }
 
@@ -119,7 +124,7 @@ impl Piece {
                 placed = principal(source, near, components)?;
                 Ok(())
             })?;
-            return Ok(Piece { placed, eigenvalues: vec![0.0; components], iterations: 0 });
+            return Ok(Piece { placed, eigenvalues: vec![], residuals: vec![], iterations: 0 });
         }
         let near = within(ground, rows, inner, least)?;
         let mut made = None;
@@ -156,7 +161,8 @@ impl Piece {
         }
         // What lies below zero is rounding: the matrix is a sum of squares.
         let eigenvalues = spectrum.values.iter().take(found).map(|value| value.max(0.0)).collect();
-        Ok(Piece { placed, eigenvalues, iterations: spectrum.iterations })
+        let residuals = spectrum.residuals[..found].to_vec();
+        Ok(Piece { placed, eigenvalues, residuals, iterations: spectrum.iterations })
     }
 }
 

@@ -77,6 +77,8 @@ params! {
 pub struct FittedLocallyLinearEmbedding {
     embedding: Array2<f64>,
     eigenvalues: Vec<f64>,
+    /// ‖Mv − λv‖ of each column.
+    residuals: Vec<f64>,
     iterations: usize,
     /// Piece of each row of the data.
     labels: Vec<usize>,
@@ -179,6 +181,7 @@ impl Recipe for LocallyLinearEmbedding {
         let graph = ground.graph.reweighted(|_, _, length| scale.back(length).min(f64::MAX))?;
         Ok(FittedLocallyLinearEmbedding {
             eigenvalues: map.eigenvalues,
+            residuals: map.residuals,
             iterations: map.iterations.max(1),
             graph: match &ground.rows {
                 None => graph,
@@ -307,6 +310,7 @@ impl Model for FittedLocallyLinearEmbedding {
         let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
         vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
+            ("eigenvalue_residuals", Attribute::vector(&self.residuals)),
             ("reconstruction_error", Attribute::Float(self.eigenvalues.iter().sum())),
             ("n_iter", Attribute::Int(self.iterations as i64)),
             ("graph", Attribute::Graph(self.graph.clone())),

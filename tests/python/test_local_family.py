@@ -143,6 +143,16 @@ def test_the_bottom_of_the_papers_matrix(method, solver):
     assert ours.reconstruction_error_ == pytest.approx(values.sum(), rel=1e-5)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_the_residuals_are_those_of_the_matrix(method):
+    X, _ = strip(250)
+    estimator = LocallyLinearEmbedding(n_neighbors=9, method=method).fit(X)
+    near = NearestNeighbors(n_neighbors=9).fit(X).kneighbors(return_distance=False)
+    M, Y = MATRICES[method](X, near, 2), estimator.embedding_
+    expected = np.linalg.norm(M @ Y - Y * estimator.eigenvalues_, axis=0)
+    np.testing.assert_allclose(estimator.eigenvalue_residuals_, expected, rtol=0.1, atol=1e-12)
+
+
 def test_nonnegative_weights():
     X, _ = strip(300)
     near = kneighbors(X, 9)[1]
