@@ -352,6 +352,7 @@ fn parameters_are_refused_by_name() {
         (base().method(LocalMethod::Modified).n_components(6_usize), "n_neighbors"),
         (base().method(LocalMethod::Ltsa).n_neighbors(3_usize), "n_neighbors"),
         (base().reg(-1.0), "reg"),
+        (base().method(LocalMethod::Modified).reg(1e308), "reg"),
         (base().tol(f64::NAN), "tol"),
         (base().hessian_tol(f64::INFINITY), "hessian_tol"),
         (base().modified_tol(-0.1), "modified_tol"),
@@ -363,6 +364,16 @@ fn parameters_are_refused_by_name() {
             Some(Error::Param { name, .. }) => assert_eq!(name, expected),
             other => panic!("{expected}: {other:?}"),
         }
+    }
+}
+
+#[test]
+fn much_regularisation_makes_weights_alike() {
+    let (points, _) = roll(200);
+    for method in METHODS {
+        let ctx = Ctx::new(1, 0);
+        let model = lle(method, 8).reg(1e8).fit(&points, &ctx).unwrap();
+        assert!(embedding(&model).iter().all(|value| value.is_finite()), "{method:?}");
     }
 }
 

@@ -31,7 +31,7 @@ class LocallyLinearEmbedding(LocalEmbedding):
     reg : float, default=1e-3
         Regularisation of the weights of "standard" and "modified", and of those
         that place new rows: this part of the trace of each local Gram matrix is added to its
-        diagonal.
+        diagonal. At most 1e8, where all weights have long been alike.
     eigen_solver : {"auto", "arpack", "dense", "iterative"}, default="auto"
         "arpack" inverts the matrix by a sparse factorisation and iterates with
         that (the name is scikit-learn's, the solver a block Krylov method),

@@ -96,6 +96,9 @@ pub struct FittedLocallyLinearEmbedding {
     isolated: Isolated,
 }
 
+/// Weights are all alike long before this.
+const MOST_REG: f64 = 1e8;
+
 const WAY_OUT: &str = "use fewer neighbours, or fit on a subset of the rows and place the others with `transform`";
 
 impl LocallyLinearEmbedding {
@@ -132,6 +135,9 @@ impl LocallyLinearEmbedding {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(Error::param(name, format!("must be a finite number >= 0, got {value}")));
             }
+        }
+        if self.reg > MOST_REG {
+            return Err(Error::param("reg", format!("must be at most {MOST_REG:e}, got {:e}", self.reg)));
         }
         if self.nonnegative && self.method != LocalMethod::Standard {
             return Err(Error::param(
