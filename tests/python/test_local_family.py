@@ -92,7 +92,7 @@ def modified_matrix(X, near, p):
         V, e = local[i][0], energies[i]
         w = weights_of(X[row] - X[i])
         # The largest set of trailing directions whose share stays below the median.
-        s = max(size for size in range(1, k) if e[k - size :].sum() < eta * e[: k - size].sum())
+        s = max(size for size in range(1, k - p + 1) if e[k - size :].sum() < eta * e[: k - size].sum())
         Vs = V[:, k - s :]
         alpha = np.linalg.norm(Vs.sum(axis=0)) / np.sqrt(s)
         h = alpha - Vs.sum(axis=0)
