@@ -223,6 +223,30 @@ fn pieces_are_embedded_one_by_one() {
 }
 
 #[test]
+fn pieces_are_counted_in_rows_of_the_data() {
+    // Thirty places five times each, and far away forty places once each.
+    let (many, few) = (scattered(30, 2), &scattered(40, 2) + 50.0);
+    let copies = Array2::from_shape_fn((150, 2), |(i, axis)| many[[i % 30, axis]]);
+    let points = concatenate![Axis(0), copies, few];
+    let ctx = Ctx::new(1, 0);
+    let messages = || ctx.take_warnings().iter().map(|warning| warning.message.clone()).collect::<String>();
+    lle(LocalMethod::Ltsa, 8).fit(&points, &ctx).unwrap();
+    let told = messages();
+    assert!(told.contains("largest of 150 rows"), "{told}");
+    let largest = lle(LocalMethod::Ltsa, 8).disconnected(Policy::Largest).fit(&points, &ctx).unwrap();
+    let told = messages();
+    assert!(told.contains("sizes 150, 40") && told.contains("40 of 190"), "{told}");
+    assert!(embedding(&largest).slice(s![150.., ..]).iter().all(|value| value.is_nan()));
+    assert!(embedding(&largest).slice(s![..150, ..]).iter().all(|value| value.is_finite()));
+    match lle(LocalMethod::Ltsa, 8).disconnected(Policy::Error).fit(&points, &ctx).err() {
+        Some(Error::Disconnected { count, sizes, labels }) => {
+            assert_eq!((count, sizes.as_str(), labels.len()), (2, "150, 40", 190));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn small_pieces_have_what_coordinates_they_can() {
     // A sheet of thirty rows, a far pair and a far single row, by radius.
     let mut points = scattered(33, 2);

@@ -84,7 +84,9 @@ class LocallyLinearEmbedding(LocalEmbedding):
         "bridge" embeds each on its own and lays the maps side by side, so that
         their relative position means nothing, "largest" embeds the largest
         component and gives all other rows NaN, "error" raises
-        :class:`~planish.exceptions.DisconnectedGraphError`.
+        :class:`~planish.exceptions.DisconnectedGraphError`. `transform` knows only
+        the rows that were embedded: with "largest" a row that was dropped is placed
+        like any new row, however far it lies.
     isolated : {"error", "nearest"}, default="error"
         What `transform` does with a row that has no training row within
         `radius`: refuse it by its number, or give it the place of its nearest
@@ -149,7 +151,10 @@ class LocallyLinearEmbedding(LocalEmbedding):
     columns than the quadratic ones and is the same as "ltsa".
 
     A new row is placed by the weights that make it from its neighbours among
-    the training rows, whatever the method. Equal rows get equal places.
+    the training rows, whatever the method. Equal rows get equal places. The
+    weights sum to one however far the row is: one far from all training rows
+    gets coordinates without meaning, and no warning. Use `radius` to have such
+    rows refused.
 
     References
     ----------

@@ -15,7 +15,7 @@ use super::neighborhood::{Setting, as_indices, scaled_hood};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::extend::coincident::Places;
-use crate::graph::{Components, Graph, Policy, components, connect};
+use crate::graph::{Components, Graph, Policy, components};
 use crate::input::PointsRef;
 use crate::input::check;
 use crate::input::scale::{Scale, scale_of_matrix, scale_of_points};
@@ -119,17 +119,26 @@ impl LocalRows {
         }
         let mut graph = Graph::from_neighbors(&near);
         let mut pieces = components(&graph);
-        let of_place = pieces.labels.clone();
-        let labels: Vec<usize> = match &places {
-            None => of_place,
-            Some(places) => places.iter().flatten().map(|&place| of_place[place as usize]).collect(),
+        let of_data = match &places {
+            None => pieces.clone(),
+            Some(places) => over_data(&pieces, places),
         };
-        if pieces.count() > 1 && setting.policy != Policy::Bridge {
-            let connected = connect(graph, None, setting.policy, ctx)?;
-            let kept = connected.kept.unwrap_or_default();
+        if pieces.count() > 1 && setting.policy == Policy::Error {
+            return Err(Error::Disconnected {
+                count: of_data.count(),
+                sizes: of_data.sizes_in_words(),
+                labels: of_data.labels,
+            });
+        }
+        if pieces.count() > 1 && setting.policy == Policy::Largest {
+            let largest = of_data.largest();
+            let kept: Vec<u32> =
+                (0..graph.len() as u32).filter(|&row| pieces.labels[row as usize] == largest).collect();
+            tell_of_largest(&of_data, ctx);
             let inner = renumbering(&kept, near.offsets.len() - 1);
             near = restricted(&near, &kept, &inner);
-            let of_data: Vec<u32> = match &rows {
+            graph = graph.subgraph(&kept)?;
+            let kept: Vec<u32> = match &rows {
                 None => kept,
                 Some(rows) => kept.iter().map(|&row| rows[row as usize]).collect(),
             };
@@ -137,12 +146,11 @@ impl LocalRows {
                 None => inner,
                 Some(places) => places.iter().map(|place| inner[(*place)? as usize]).collect(),
             });
-            searched = held.index(setting, Some(&of_data), ctx)?;
-            rows = Some(of_data);
-            graph = connected.graph;
+            searched = held.index(setting, Some(&kept), ctx)?;
+            rows = Some(kept);
             pieces = components(&graph);
         } else if pieces.count() > 1 {
-            tell_of_pieces(&pieces, ctx);
+            tell_of_pieces(&of_data, ctx);
         }
         let (locator, matrix, order) = match searched {
             Searched::Index(index) => {
@@ -158,7 +166,7 @@ impl LocalRows {
             near,
             graph,
             pieces,
-            labels,
+            labels: of_data.labels,
             rows,
             places,
             locator,
@@ -266,6 +274,14 @@ fn crowded(near: &Neighbors, place_of: &[u32], least: usize) -> bool {
     })
 }
 
+/// Pieces of the distinct rows as pieces of the rows of the data.
+fn over_data(pieces: &Components, places: &[Option<u32>]) -> Components {
+    let labels: Vec<usize> = places.iter().flatten().map(|&place| pieces.labels[place as usize]).collect();
+    let mut sizes = vec![0; pieces.count()];
+    labels.iter().for_each(|&label| sizes[label] += 1);
+    Components { labels, sizes }
+}
+
 /// Old row → new row.
 fn renumbering(kept: &[u32], rows: usize) -> Vec<Option<u32>> {
     let mut place = vec![None; rows];
@@ -291,6 +307,20 @@ fn tell_of_copies(rows: usize, distinct: usize, ctx: &Ctx) {
         format!(
             "copies leave some rows too few neighbours in other places; the map is made of the {distinct} distinct \
              rows of {rows}, and equal rows are put in the same place"
+        ),
+    );
+}
+
+fn tell_of_largest(pieces: &Components, ctx: &Ctx) {
+    let rows = pieces.labels.len();
+    ctx.warn(
+        WarningKind::Disconnected,
+        format!(
+            "the neighbourhood graph has {} connected components (sizes {}); the largest is kept and {} of {rows} \
+             rows are dropped; raise `n_neighbors` or `radius` to keep them",
+            pieces.count(),
+            pieces.sizes_in_words(),
+            rows - pieces.sizes[pieces.largest()]
         ),
     );
 }
