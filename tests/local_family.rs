@@ -392,6 +392,20 @@ fn parameters_are_refused_by_name() {
 }
 
 #[test]
+fn memory_is_asked_for_what_is_there() {
+    let refused = |model: LocallyLinearEmbedding, points: &Array2<f64>, bytes: u64| {
+        let ctx = Ctx::new(1, 0).with_memory_limit(bytes);
+        model.fit(points, &ctx).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    // Wide rows, and lists that are longer than any guess.
+    let wide = refused(LocallyLinearEmbedding::default(), &scattered(60, 20_000), 20_000_000);
+    assert!(wide.contains("LocallyLinearEmbedding needs"), "{wide}");
+    let all = LocallyLinearEmbedding::default().n_neighbors(None).radius(10.0);
+    let long = refused(all, &scattered(600, 2), 6_000_000);
+    assert!(long.contains("the sum of the local fits"), "{long}");
+}
+
+#[test]
 fn much_regularisation_makes_weights_alike() {
     let (points, _) = roll(200);
     for method in METHODS {

@@ -134,6 +134,7 @@ impl Piece {
         })?;
         // proof: `with` runs the work or returns its error.
         let blocks = made.expect("made");
+        ctx.reserve(sum_bytes(ground, rows), "the sum of the local fits", "use fewer neighbours or rows")?;
         let matrix = assemble(count, &blocks, ctx)?;
         let found = components.min(count - 1);
         // One more tells whether those before it are the only ones.
@@ -164,6 +165,27 @@ impl Piece {
         let residuals = spectrum.residuals[..found].to_vec();
         Ok(Piece { placed, eigenvalues, residuals, iterations: spectrum.iterations })
     }
+}
+
+/// Bytes of the sum of the blocks while it is made, twice its entries, judged by
+/// some of the rows: a row meets all in whose lists it is, and all in their lists.
+fn sum_bytes(ground: &LocalRows, rows: &[u32]) -> u64 {
+    const SAMPLE: usize = 128;
+    let near = &ground.near;
+    let step = rows.len().div_ceil(SAMPLE).max(1);
+    let (mut met, mut entries, mut sampled) = (Vec::new(), 0, 0);
+    for &row in rows.iter().step_by(step) {
+        met.clear();
+        for &other in ground.graph.row(row as usize).0.iter().chain([&row]) {
+            met.push(other);
+            met.extend_from_slice(&near.indices[near.offsets[other as usize]..near.offsets[other as usize + 1]]);
+        }
+        met.sort_unstable();
+        met.dedup();
+        entries += met.len() as u64;
+        sampled += 1;
+    }
+    2 * 12 * entries * rows.len() as u64 / sampled.max(1)
 }
 
 /// vᵀMv of a column: its error is the square of the vector's, where an eigenvalue

@@ -177,7 +177,8 @@ impl Recipe for LocallyLinearEmbedding {
         let options = self.options()?;
         setting.check(data)?;
         self.check(data.rows())?;
-        ctx.reserve(self.memory(data.rows(), 0), "LocallyLinearEmbedding", WAY_OUT)?;
+        let features = if let Data::Points(points) = data { points.cols() } else { 0 };
+        ctx.reserve(self.memory(data.rows(), features), "LocallyLinearEmbedding", WAY_OUT)?;
 
         let ground = LocalRows::new(&setting, data, self.least_places(), ctx)?;
         let map = LocalMap::new(&ground, self.variant(), self.n_components, &options, ctx)?;
