@@ -167,6 +167,41 @@ fn distances_and_sparse_points_give_the_same_map() {
     }
 }
 
+#[test]
+fn given_neighbourhoods_give_the_same_map() {
+    let (points, _) = roll(250);
+    let ctx = Ctx::new(2, 0);
+    let rows = PointsRef::Dense(points.view());
+    let index = Index::build(rows, Metric::Euclidean, Algorithm::Auto, &ctx).unwrap();
+    let near = index.neighbors_of_all(Hood::Nearest(9), &ctx).unwrap();
+    let lists = Csr { cols: 250, offsets: near.offsets, indices: near.indices, values: near.distances };
+    let new = &points.slice(s![..20, ..]) + &(0.3 * &scattered(20, 3));
+    let found = index.query(PointsRef::Dense(new.view()), Hood::Nearest(9), &ctx).unwrap();
+    let of_new = Csr { cols: 250, offsets: found.offsets, indices: found.indices, values: found.distances };
+    for method in METHODS {
+        let model = lle(method, 9).fit(&points, &ctx).unwrap();
+        let placed = transform(&model, &new, &ctx).unwrap();
+        let data = Data::Neighborhoods { points: rows, lists: &lists };
+        let given = lle(method, 9).fit(data, &ctx).unwrap();
+        assert_eq!(embedding(&given), embedding(&model), "{method:?}");
+        assert_eq!(transform(&given, &new, &ctx).unwrap(), placed);
+        // Without a metric of the core, new rows come with their lists.
+        let listed = lle(method, 9).metric(MetricName::Precomputed).fit(data, &ctx).unwrap();
+        assert_eq!(embedding(&listed), embedding(&model), "{method:?}");
+        let with_lists = Data::Neighborhoods { points: PointsRef::Dense(new.view()), lists: &of_new };
+        assert_eq!(transform(&listed, with_lists, &ctx).unwrap(), placed);
+        assert!(transform(&listed, &new, &ctx).is_err());
+    }
+    let few = Csr { cols: 250, offsets: (0..=250).collect(), indices: vec![7; 250], values: vec![1.0; 250] };
+    match lle(LocalMethod::Ltsa, 9).fit(Data::Neighborhoods { points: rows, lists: &few }, &ctx).err() {
+        Some(Error::Param { name: "neighbors", why }) => assert!(why.contains("row "), "{why}"),
+        other => panic!("{other:?}"),
+    }
+    let wrong = Csr { indices: vec![250; 250], ..few };
+    let refused = lle(LocalMethod::Ltsa, 9).fit(Data::Neighborhoods { points: rows, lists: &wrong }, &ctx);
+    assert!(refused.err().unwrap().to_string().contains("row 0"));
+}
+
 /// Largest difference up to the sign of columns.
 fn apart(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     a.columns().into_iter().zip(b.columns()).fold(0.0, |worst, (a, b)| {

@@ -9,7 +9,6 @@
 use ndarray::{Array2, Axis, s};
 
 use super::local_rows::LocalRows;
-use super::locator::Locator;
 use super::neighborhood::as_indices;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
@@ -103,11 +102,11 @@ impl Piece {
         let count = rows.len();
         let least = variant.least_neighbors();
         let with = |near: &Neighbors, work: &mut dyn FnMut(Source<'_>, &Neighbors) -> Result<()>| match (
-            &ground.locator,
+            ground.locator.points(),
             &ground.matrix,
         ) {
-            (Locator::Points(index), _) => {
-                let part = index.points().view().select(&as_indices(rows));
+            (Some(points), _) => {
+                let part = points.select(&as_indices(rows));
                 work(Source::Points { centers: part.view(), rows: part.view() }, near)
             }
             (_, Some(matrix)) => work(Source::Distances { matrix: matrix.view(), rows: Some(rows) }, near),
@@ -152,8 +151,7 @@ impl Piece {
             tell_of_residual(&spectrum.residuals[..found], spectrum.iterations, ctx);
         }
         if asked > found
-            && energy(&matrix, &spectrum.vectors, found, ctx)?
-                <= 4.0 * f64::EPSILON * matrix.norm_bound()
+            && energy(&matrix, &spectrum.vectors, found, ctx)? <= 4.0 * f64::EPSILON * matrix.norm_bound()
         {
             tell_of_freedom(found, ctx);
         }
@@ -178,7 +176,9 @@ fn sum_bytes(ground: &LocalRows, rows: &[u32]) -> u64 {
         met.clear();
         for &other in ground.graph.row(row as usize).0.iter().chain([&row]) {
             met.push(other);
-            met.extend_from_slice(&near.indices[near.offsets[other as usize]..near.offsets[other as usize + 1]]);
+            met.extend_from_slice(
+                &near.indices[near.offsets[other as usize]..near.offsets[other as usize + 1]],
+            );
         }
         met.sort_unstable();
         met.dedup();
@@ -210,7 +210,11 @@ fn within(ground: &LocalRows, rows: &[u32], inner: &[u32], least: usize) -> Resu
         let range = near.offsets[row as usize]..near.offsets[row as usize + 1];
         if range.len() < least {
             let name = ground.rows.as_ref().map_or(row, |rows| rows[row as usize]);
-            let parameter = if matches!(ground.hood, Hood::Within(_)) { "radius" } else { "n_neighbors" };
+            let parameter = match ground.hood {
+                _ if ground.given => "neighbors",
+                Hood::Within(_) => "radius",
+                Hood::Nearest(_) => "n_neighbors",
+            };
             return Err(Error::param(
                 parameter,
                 format!(

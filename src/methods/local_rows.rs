@@ -10,15 +10,15 @@
 use ndarray::{Array2, ArrayView2, Axis};
 
 use super::choices::{ignores_scale, unfit};
-use super::locator::Locator;
-use super::neighborhood::{Setting, as_indices, scaled_hood};
+use super::locator::{Locator, without_repeats};
+use super::neighborhood::{Setting, as_indices, neighbor_lists, scaled_hood};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::extend::coincident::Places;
 use crate::graph::{Components, Graph, Policy, components};
-use crate::input::PointsRef;
-use crate::input::check;
+use crate::input::check::{self, check_offsets};
 use crate::input::scale::{Scale, scale_of_matrix, scale_of_points};
+use crate::input::{Csr, PointsRef};
 use crate::neighbors::{Hood, Index, Metric, Neighbors, from_distances};
 use crate::pipeline::Data;
 
@@ -43,6 +43,8 @@ pub struct LocalRows {
     pub matrix: Option<Array2<f64>>,
     /// Which rows are neighbours, in the data's units.
     pub hood: Hood,
+    /// Whether the lists were given, and no number or radius made them.
+    pub given: bool,
     /// What the data was multiplied by.
     pub input_scale: Scale,
     /// What lengths are multiplied by, against the data's own.
@@ -55,6 +57,9 @@ pub struct LocalRows {
 enum Held<'a> {
     Points(PointsRef<'a>, Metric),
     Matrix(ArrayView2<'a, f64>),
+    /// With lists that were made elsewhere, and the metric of new rows unless these
+    /// bring their own.
+    Listed(PointsRef<'a>, Neighbors, Option<Metric>),
 }
 
 /// Data that was searched: its index, or its matrix.
@@ -82,6 +87,14 @@ impl LocalRows {
                 let scale = scale_of_matrix(matrix.view());
                 let matrix = scale.matrix(matrix.view());
                 LocalRows::of(setting, &Held::Matrix(matrix.view()), (scale, scale), least, ctx)
+            }
+            (Data::Neighborhoods { points, lists }, metric) => {
+                let near = given_lists(lists, points.rows())?;
+                let input_scale = scale_of_points(points);
+                let scaled = input_scale.points(points);
+                // The lists' lengths are told and not used.
+                let scales = (input_scale, Scale::ONE);
+                LocalRows::of(setting, &Held::Listed(scaled.view(), near, metric), scales, least, ctx)
             }
             (Data::Graph(_), None) => Err(Error::param(
                 "metric",
@@ -113,7 +126,7 @@ impl LocalRows {
                 Hood::Nearest(k) => Hood::Nearest(k.min(firsts.len().saturating_sub(1)).max(1)),
                 within => within,
             };
-            (near, searched) = held.search(setting, hood, scales.1, Some(&firsts), ctx)?;
+            (near, searched) = held.search(setting, hood, scales.1, Some((&firsts, &place_of)), ctx)?;
             rows = Some(firsts);
             places = Some(place_of.into_iter().map(Some).collect());
         }
@@ -155,7 +168,11 @@ impl LocalRows {
         let (locator, matrix, order) = match searched {
             Searched::Index(index) => {
                 let order = index.order();
-                (Locator::Points(index), None, Some(order))
+                let locator = match held {
+                    Held::Listed(_, _, None) => Locator::Lists { index, rows: all, columns: places.clone() },
+                    _ => Locator::Points(index),
+                };
+                (locator, None, Some(order))
             }
             Searched::Matrix(matrix) => {
                 (Locator::Distances { rows: all, columns: rows.clone() }, Some(matrix), None)
@@ -172,6 +189,7 @@ impl LocalRows {
             locator,
             matrix,
             hood,
+            given: matches!(held, Held::Listed(_, _, Some(_))),
             input_scale,
             length_scale,
             order,
@@ -187,22 +205,27 @@ impl LocalRows {
 impl Held<'_> {
     fn rows(&self) -> usize {
         match self {
-            Held::Points(points, _) => points.rows(),
+            Held::Points(points, _) | Held::Listed(points, ..) => points.rows(),
             Held::Matrix(matrix) => matrix.nrows(),
         }
     }
 
     /// Some of the rows (or all), ready to be searched.
     fn index(&self, setting: &Setting, rows: Option<&[u32]>, ctx: &Ctx) -> Result<Searched> {
-        Ok(match (self, rows) {
-            (Held::Points(points, metric), None) => {
-                Searched::Index(Box::new(Index::build(*points, *metric, setting.algorithm, ctx)?))
-            }
-            (Held::Points(points, metric), Some(rows)) => {
-                let part = points.select(&as_indices(rows));
-                Searched::Index(Box::new(Index::build(part.view(), *metric, setting.algorithm, ctx)?))
-            }
-            (Held::Matrix(matrix), rows) => {
+        let of_points = |points: &PointsRef<'_>, metric: Metric| {
+            let index = match rows {
+                None => Index::build(*points, metric, setting.algorithm, ctx)?,
+                Some(rows) => {
+                    let part = points.select(&as_indices(rows));
+                    Index::build(part.view(), metric, setting.algorithm, ctx)?
+                }
+            };
+            Ok::<Searched, Error>(Searched::Index(Box::new(index)))
+        };
+        Ok(match self {
+            Held::Points(points, metric) => of_points(points, *metric)?,
+            Held::Listed(points, _, metric) => of_points(points, metric.unwrap_or(Metric::Euclidean))?,
+            Held::Matrix(matrix) => {
                 let side = rows.map_or(matrix.nrows(), <[u32]>::len) as u64;
                 ctx.reserve(8 * side * side, "a copy of the distances for new rows", "fit on fewer rows")?;
                 Searched::Matrix(match rows {
@@ -221,11 +244,18 @@ impl Held<'_> {
         setting: &Setting,
         hood: Hood,
         scale: Scale,
-        rows: Option<&[u32]>,
+        distinct: Option<(&[u32], &[u32])>,
         ctx: &Ctx,
     ) -> Result<(Neighbors, Searched)> {
-        let searched = self.index(setting, rows, ctx)?;
-        if rows.is_some_and(|rows| rows.len() == 1) {
+        let searched = self.index(setting, distinct.map(|(firsts, _)| firsts), ctx)?;
+        if let Held::Listed(_, near, _) = self {
+            let near = match distinct {
+                None => near.clone(),
+                Some((firsts, place_of)) => joined(near, firsts.len(), place_of),
+            };
+            return Ok((near, searched));
+        }
+        if distinct.is_some_and(|(firsts, _)| firsts.len() == 1) {
             let alone = Neighbors { offsets: vec![0, 0], indices: vec![], distances: vec![] };
             return Ok((alone, searched));
         }
@@ -240,7 +270,7 @@ impl Held<'_> {
     /// rows are distinct.
     fn distinct(&self, ctx: &Ctx) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
         let (firsts, place_of) = match self {
-            Held::Points(points, _) => {
+            Held::Points(points, _) | Held::Listed(points, ..) => {
                 let places = Places::of(*points, ctx)?;
                 (places.firsts.iter().map(|&row| row as u32).collect(), places.place_of)
             }
@@ -259,6 +289,37 @@ impl Held<'_> {
         };
         Ok((firsts.len() < self.rows()).then_some((firsts, place_of)))
     }
+}
+
+/// Lists that were given, nearest first: no row its own neighbour, none named twice.
+fn given_lists(lists: &Csr, rows: usize) -> Result<Neighbors> {
+    check_offsets(lists)?;
+    if lists.rows() != rows {
+        return Err(Error::param(
+            "neighbors",
+            format!("must have a list for each of the {rows} rows, got {}", lists.rows()),
+        ));
+    }
+    let near = neighbor_lists(lists, rows, Hood::Nearest(usize::MAX), true)?;
+    Ok(without_repeats(&near))
+}
+
+/// The lists of all rows at a place as one, in places.
+fn joined(near: &Neighbors, places: usize, place_of: &[u32]) -> Neighbors {
+    let mut of_place = vec![Vec::new(); places];
+    for (row, bounds) in near.offsets.windows(2).enumerate() {
+        let others =
+            (bounds[0]..bounds[1]).map(|at| (near.distances[at], place_of[near.indices[at] as usize]));
+        of_place[place_of[row] as usize].extend(others.filter(|(_, place)| *place != place_of[row]));
+    }
+    let mut all = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+    for mut list in of_place {
+        list.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        all.distances.extend(list.iter().map(|(distance, _)| *distance));
+        all.indices.extend(list.iter().map(|(_, place)| *place));
+        all.offsets.push(all.indices.len());
+    }
+    without_repeats(&all)
 }
 
 /// Whether copies leave some row neighbours in fewer than `least` other places.

@@ -27,7 +27,7 @@ use super::neighborhood::{Setting, as_indices, hood};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::graph::{Graph, Policy};
-use crate::input::{PointsRef, Scale};
+use crate::input::Scale;
 use crate::kernel::local::{Source, Variant, barycentric};
 use crate::neighbors::{Hood, Neighbors};
 use crate::params::params;
@@ -127,8 +127,8 @@ impl LocallyLinearEmbedding {
         })
     }
 
-    fn check(&self, rows: usize) -> Result<()> {
-        check_components(self.n_components, rows.saturating_sub(1), "n_samples - 1")?;
+    fn check(&self, data: Data<'_>) -> Result<()> {
+        check_components(self.n_components, data.rows().saturating_sub(1), "n_samples - 1")?;
         for (name, value) in
             [("reg", self.reg), ("hessian_tol", self.hessian_tol), ("modified_tol", self.modified_tol)]
         {
@@ -147,7 +147,8 @@ impl LocallyLinearEmbedding {
         }
         let least = self.variant().least_neighbors();
         match self.n_neighbors {
-            Some(k) if k < least => Err(Error::param(
+            // Given neighbourhoods are counted one by one.
+            Some(k) if k < least && !matches!(data, Data::Neighborhoods { .. }) => Err(Error::param(
                 "n_neighbors",
                 format!(
                     "method='{}' with n_components = {} needs at least {least} neighbours, got {k}",
@@ -176,8 +177,11 @@ impl Recipe for LocallyLinearEmbedding {
         let setting = self.setting()?;
         let options = self.options()?;
         setting.check(data)?;
-        self.check(data.rows())?;
-        let features = if let Data::Points(points) = data { points.cols() } else { 0 };
+        self.check(data)?;
+        let features = match data {
+            Data::Points(points) | Data::Neighborhoods { points, .. } => points.cols(),
+            _ => 0,
+        };
         ctx.reserve(self.memory(data.rows(), features), "LocallyLinearEmbedding", WAY_OUT)?;
 
         let ground = LocalRows::new(&setting, data, self.least_places(), ctx)?;
@@ -292,11 +296,10 @@ impl FittedLocallyLinearEmbedding {
     }
 
     fn weights(&self, centers: Data<'_>, near: &Neighbors, ctx: &Ctx) -> Result<Vec<f64>> {
-        match (&self.locator, &self.matrix, centers) {
-            (Locator::Points(index), _, Data::Points(centers)) => {
+        match (self.locator.points(), &self.matrix, centers) {
+            (Some(rows), _, Data::Points(centers) | Data::Neighborhoods { points: centers, .. }) => {
                 let scaled = self.input_scale.points(centers);
-                let points: PointsRef<'_> = index.points().view();
-                let source = Source::Points { centers: scaled.view(), rows: points };
+                let source = Source::Points { centers: scaled.view(), rows };
                 barycentric(source, near, self.reg, self.nonnegative, ctx)
             }
             (_, Some(matrix), _) => {
