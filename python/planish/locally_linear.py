@@ -8,7 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ._neighborhood import LocalEmbedding, neighbor_search
+from . import _data
+from ._foreign import ForeignNeighbors
+from ._neighborhood import LocalEmbedding, given_neighbors, neighbor_search
+from .exceptions import ParameterError
 
 
 class LocallyLinearEmbedding(LocalEmbedding):
@@ -68,10 +71,11 @@ class LocallyLinearEmbedding(LocalEmbedding):
     radius : float or None, default=None
         Rows closer than this are neighbours.
     metric : str or callable, default="minkowski"
-        How distances between rows are measured: a name scikit-learn knows, a
-        callable of two rows, or "precomputed" when X is a square matrix of
-        distances. For a metric that planish does not evaluate itself all
-        distances are computed beforehand, which takes 8 n² bytes.
+        Which rows are near: a name scikit-learn knows or a callable of two rows.
+        It chooses the neighbours and nothing else: weights and tangent spaces are
+        linear in the columns of X whatever the metric. With "precomputed" X is a
+        square matrix of distances, and these are the geometry of the
+        neighbourhoods too, as if they were Euclidean.
     p : float, default=2
         Power of the "minkowski" metric, at least 1.
     metric_params : dict, default=None
@@ -91,6 +95,12 @@ class LocallyLinearEmbedding(LocalEmbedding):
         What `transform` does with a row that has no training row within
         `radius`: refuse it by its number, or give it the place of its nearest
         training row, however far. With `n_neighbors` every row has neighbours.
+    neighbors : array-like of shape (n_samples, k), sparse matrix of shape \
+            (n_samples, n_samples) or None, default=None
+        The neighbours of the training rows, when you know them: their numbers, or
+        a graph whose stored entries are neighbours, whatever their values. A row's
+        entry for itself is ignored. `n_neighbors`, `radius` and `metric` then only
+        find the neighbours of new rows.
     verbose : int, default=0
         1 writes progress to stderr about once a second, 2 all of it.
 
@@ -110,7 +120,8 @@ class LocallyLinearEmbedding(LocalEmbedding):
     n_iter_ : int
         Number of iterations of the eigensolver, 1 for a direct one.
     graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
-        The graph of neighbours, symmetric; stored entries are distances.
+        The graph of neighbours, symmetric; stored entries are distances, Euclidean
+        ones where `neighbors` were given.
     component_labels_ : ndarray of shape (n_samples,)
         Connected component of each row in that graph.
     n_connected_components_ : int
@@ -182,7 +193,10 @@ class LocallyLinearEmbedding(LocalEmbedding):
     """
 
     _method: ClassVar[str] = "LocallyLinearEmbedding"
-    _python_params: ClassVar[frozenset[str]] = LocalEmbedding._python_params | {"random_state"}
+    _python_params: ClassVar[frozenset[str]] = LocalEmbedding._python_params | {
+        "random_state",
+        "neighbors",
+    }
     _on_demand: ClassVar[Mapping[str, str]] = {"nbrs_": "_compute_nbrs"}
 
     reconstruction_error_: float
@@ -213,6 +227,7 @@ class LocallyLinearEmbedding(LocalEmbedding):
         nonnegative: bool = False,
         disconnected: str = "bridge",
         isolated: str = "error",
+        neighbors: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -234,7 +249,34 @@ class LocallyLinearEmbedding(LocalEmbedding):
         self.nonnegative = nonnegative
         self.disconnected = disconnected
         self.isolated = isolated
+        self.neighbors = neighbors
         self.verbose = verbose
+
+    def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
+        metric = self._metric()
+        if self._precomputed() or (metric.native and self.neighbors is None):
+            if self.neighbors is not None:
+                raise ParameterError(
+                    "parameter `neighbors`: the neighbours of points, but metric='precomputed' says "
+                    "that X are distances"
+                )
+            return super()._training_data(X)
+        params: dict[str, Any] = {"metric": metric.name, "p": metric.p}
+        if not metric.native:
+            self._foreign = ForeignNeighbors(
+                metric, self.n_neighbors, self.radius, self.neighbors_algorithm
+            )
+            lists = self._foreign.training(X, bridge=False)
+            params = {"metric": "precomputed"}
+        if self.neighbors is not None:
+            lists = given_neighbors(self.neighbors, X)
+        return _data.neighborhoods(X, lists), params
+
+    def _new_data(self, X: Any) -> _data.CoreData:
+        if self._precomputed() or self._metric().native:
+            return super()._new_data(X)
+        lists = self._foreign.query(X, attach=self.isolated == "nearest")
+        return _data.neighborhoods(X, lists)
 
     def _compute_nbrs(self) -> Any:
         return neighbor_search(self)
