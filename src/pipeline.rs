@@ -30,13 +30,21 @@ pub enum Data<'a> {
     Kernel(ArrayView2<'a, f64>),
     /// A neighbourhood graph as compressed rows of distances.
     Graph(&'a Csr),
+    /// Points with the neighbours of each, for methods that look at the points of
+    /// given neighbourhoods.
+    Neighborhoods {
+        /// One per row.
+        points: PointsRef<'a>,
+        /// Distances to neighbours among the training rows.
+        lists: &'a Csr,
+    },
 }
 
 impl Data<'_> {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         match self {
-            Data::Points(points) => points.rows(),
+            Data::Points(points) | Data::Neighborhoods { points, .. } => points.rows(),
             Data::Distances(matrix) | Data::Kernel(matrix) => matrix.nrows(),
             Data::Graph(graph) => graph.rows(),
         }
@@ -50,6 +58,9 @@ impl Data<'_> {
             Data::Distances(matrix) => OwnedData::Distances(matrix.select(Axis(0), &indices)),
             Data::Kernel(matrix) => OwnedData::Kernel(matrix.select(Axis(0), &indices)),
             Data::Graph(graph) => OwnedData::Graph(graph.select(&indices)),
+            Data::Neighborhoods { points, lists } => {
+                OwnedData::Neighborhoods { points: points.select(&indices), lists: lists.select(&indices) }
+            }
         }
     }
 
@@ -60,6 +71,7 @@ impl Data<'_> {
             Data::Distances(_) => "precomputed distances",
             Data::Kernel(_) => "a precomputed kernel",
             Data::Graph(_) => "a sparse neighbourhood graph",
+            Data::Neighborhoods { .. } => "points with their neighbours",
         }
     }
 }
@@ -75,6 +87,13 @@ pub enum OwnedData {
     Kernel(Array2<f64>),
     /// Edges.
     Graph(Csr),
+    /// Points and their neighbours.
+    Neighborhoods {
+        /// One per row.
+        points: Points,
+        /// Distances to neighbours.
+        lists: Csr,
+    },
 }
 
 impl OwnedData {
@@ -85,6 +104,9 @@ impl OwnedData {
             OwnedData::Distances(matrix) => Data::Distances(matrix.view()),
             OwnedData::Kernel(matrix) => Data::Kernel(matrix.view()),
             OwnedData::Graph(graph) => Data::Graph(graph),
+            OwnedData::Neighborhoods { points, lists } => {
+                Data::Neighborhoods { points: points.view(), lists }
+            }
         }
     }
 }
@@ -273,7 +295,7 @@ fn check_fitted(model: &dyn Model) -> Result<()> {
 /// What every method needs of its data, whatever the method.
 fn check_data(data: Data<'_>) -> Result<()> {
     match data {
-        Data::Points(points) => check_points(points),
+        Data::Points(points) | Data::Neighborhoods { points, .. } => check_points(points),
         Data::Distances(matrix) => crate::input::check_finite(matrix, "the distance matrix"),
         Data::Kernel(matrix) => crate::input::check_finite(matrix, "the kernel matrix"),
         // A graph is checked where it is assembled: it alone knows its pairs.

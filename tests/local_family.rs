@@ -167,6 +167,41 @@ fn distances_and_sparse_points_give_the_same_map() {
     }
 }
 
+#[test]
+fn given_neighbourhoods_give_the_same_map() {
+    let (points, _) = roll(250);
+    let ctx = Ctx::new(2, 0);
+    let rows = PointsRef::Dense(points.view());
+    let index = Index::build(rows, Metric::Euclidean, Algorithm::Auto, &ctx).unwrap();
+    let near = index.neighbors_of_all(Hood::Nearest(9), &ctx).unwrap();
+    let lists = Csr { cols: 250, offsets: near.offsets, indices: near.indices, values: near.distances };
+    let new = &points.slice(s![..20, ..]) + &(0.3 * &scattered(20, 3));
+    let found = index.query(PointsRef::Dense(new.view()), Hood::Nearest(9), &ctx).unwrap();
+    let of_new = Csr { cols: 250, offsets: found.offsets, indices: found.indices, values: found.distances };
+    for method in METHODS {
+        let model = lle(method, 9).fit(&points, &ctx).unwrap();
+        let placed = transform(&model, &new, &ctx).unwrap();
+        let data = Data::Neighborhoods { points: rows, lists: &lists };
+        let given = lle(method, 9).fit(data, &ctx).unwrap();
+        assert_eq!(embedding(&given), embedding(&model), "{method:?}");
+        assert_eq!(transform(&given, &new, &ctx).unwrap(), placed);
+        // Without a metric of the core, new rows come with their lists.
+        let listed = lle(method, 9).metric(MetricName::Precomputed).fit(data, &ctx).unwrap();
+        assert_eq!(embedding(&listed), embedding(&model), "{method:?}");
+        let with_lists = Data::Neighborhoods { points: PointsRef::Dense(new.view()), lists: &of_new };
+        assert_eq!(transform(&listed, with_lists, &ctx).unwrap(), placed);
+        assert!(transform(&listed, &new, &ctx).is_err());
+    }
+    let few = Csr { cols: 250, offsets: (0..=250).collect(), indices: vec![7; 250], values: vec![1.0; 250] };
+    match lle(LocalMethod::Ltsa, 9).fit(Data::Neighborhoods { points: rows, lists: &few }, &ctx).err() {
+        Some(Error::Param { name: "neighbors", why }) => assert!(why.contains("row "), "{why}"),
+        other => panic!("{other:?}"),
+    }
+    let wrong = Csr { indices: vec![250; 250], ..few };
+    let refused = lle(LocalMethod::Ltsa, 9).fit(Data::Neighborhoods { points: rows, lists: &wrong }, &ctx);
+    assert!(refused.err().unwrap().to_string().contains("row 0"));
+}
+
 /// Largest difference up to the sign of columns.
 fn apart(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     a.columns().into_iter().zip(b.columns()).fold(0.0, |worst, (a, b)| {
@@ -223,6 +258,30 @@ fn pieces_are_embedded_one_by_one() {
 }
 
 #[test]
+fn pieces_are_counted_in_rows_of_the_data() {
+    // Thirty places five times each, and far away forty places once each.
+    let (many, few) = (scattered(30, 2), &scattered(40, 2) + 50.0);
+    let copies = Array2::from_shape_fn((150, 2), |(i, axis)| many[[i % 30, axis]]);
+    let points = concatenate![Axis(0), copies, few];
+    let ctx = Ctx::new(1, 0);
+    let messages = || ctx.take_warnings().iter().map(|warning| warning.message.clone()).collect::<String>();
+    lle(LocalMethod::Ltsa, 8).fit(&points, &ctx).unwrap();
+    let told = messages();
+    assert!(told.contains("largest of 150 rows"), "{told}");
+    let largest = lle(LocalMethod::Ltsa, 8).disconnected(Policy::Largest).fit(&points, &ctx).unwrap();
+    let told = messages();
+    assert!(told.contains("sizes 150, 40") && told.contains("40 of 190"), "{told}");
+    assert!(embedding(&largest).slice(s![150.., ..]).iter().all(|value| value.is_nan()));
+    assert!(embedding(&largest).slice(s![..150, ..]).iter().all(|value| value.is_finite()));
+    match lle(LocalMethod::Ltsa, 8).disconnected(Policy::Error).fit(&points, &ctx).err() {
+        Some(Error::Disconnected { count, sizes, labels }) => {
+            assert_eq!((count, sizes.as_str(), labels.len()), (2, "150, 40", 190));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn small_pieces_have_what_coordinates_they_can() {
     // A sheet of thirty rows, a far pair and a far single row, by radius.
     let mut points = scattered(33, 2);
@@ -256,6 +315,46 @@ fn copies_lie_together() {
         let once = embedding(&lle(method, 7).fit(&sheet, &ctx).unwrap());
         assert!(residual(found.slice(s![..20, ..]), &once) < 1e-6, "{method:?}");
         assert_eq!(transform(&model, &points, &ctx).unwrap(), found);
+    }
+}
+
+#[test]
+fn a_few_copies_of_each_row_do_no_harm() {
+    // Four copies and two places are ten neighbours, and no plane.
+    let grid = Array2::from_shape_fn((100, 2), |(i, axis)| [i / 10, i % 10][axis] as f64);
+    let grid = grid + 0.05 * scattered(100, 2);
+    for method in METHODS {
+        let ctx = Ctx::new(2, 0);
+        let once = embedding(&lle(method, 10).fit(&grid, &ctx).unwrap());
+        for copies in 2..=6 {
+            let points = Array2::from_shape_fn((100 * copies, 2), |(i, axis)| grid[[i % 100, axis]]);
+            let found = embedding(&lle(method, 10).fit(&points, &ctx).unwrap());
+            let (left, alone) = (residual(found.slice(s![..100, ..]), &grid), residual(once.view(), &grid));
+            assert!(left < 1.5 * alone + 0.01, "{method:?}, {copies} copies: {left} for {alone}");
+        }
+    }
+}
+
+#[test]
+fn freedom_is_told_by_every_solver_and_only_where_it_is() {
+    let free = |warnings: Vec<planish::error::Warning>| {
+        warnings.iter().any(|warning| warning.message.contains("do not determine"))
+    };
+    let grid = Array2::from_shape_fn((900, 2), |(i, axis)| [i / 30, i % 30][axis] as f64);
+    let (bent, _) = roll(600);
+    for solver in [SparseSolver::Dense, SparseSolver::Auto] {
+        for method in METHODS {
+            for points in [&grid, &bent] {
+                let ctx = Ctx::new(2, 0);
+                lle(method, 10).eigen_solver(solver).fit(points, &ctx).unwrap();
+                assert!(!free(ctx.take_warnings()), "{method:?} {solver:?} {}", points.nrows());
+            }
+        }
+        // Weights that make each row exactly hold in all three coordinates.
+        let ctx = Ctx::new(2, 0);
+        let exact = lle(LocalMethod::Standard, 6).reg(0.0).eigen_solver(solver);
+        exact.fit(&scattered(100, 3), &ctx).unwrap();
+        assert!(free(ctx.take_warnings()), "{solver:?}");
     }
 }
 
@@ -312,6 +411,7 @@ fn parameters_are_refused_by_name() {
         (base().method(LocalMethod::Modified).n_components(6_usize), "n_neighbors"),
         (base().method(LocalMethod::Ltsa).n_neighbors(3_usize), "n_neighbors"),
         (base().reg(-1.0), "reg"),
+        (base().method(LocalMethod::Modified).reg(1e308), "reg"),
         (base().tol(f64::NAN), "tol"),
         (base().hessian_tol(f64::INFINITY), "hessian_tol"),
         (base().modified_tol(-0.1), "modified_tol"),
@@ -323,6 +423,30 @@ fn parameters_are_refused_by_name() {
             Some(Error::Param { name, .. }) => assert_eq!(name, expected),
             other => panic!("{expected}: {other:?}"),
         }
+    }
+}
+
+#[test]
+fn memory_is_asked_for_what_is_there() {
+    let refused = |model: LocallyLinearEmbedding, points: &Array2<f64>, bytes: u64| {
+        let ctx = Ctx::new(1, 0).with_memory_limit(bytes);
+        model.fit(points, &ctx).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    // Wide rows, and lists that are longer than any guess.
+    let wide = refused(LocallyLinearEmbedding::default(), &scattered(60, 20_000), 20_000_000);
+    assert!(wide.contains("LocallyLinearEmbedding needs"), "{wide}");
+    let all = LocallyLinearEmbedding::default().n_neighbors(None).radius(10.0);
+    let long = refused(all, &scattered(600, 2), 6_000_000);
+    assert!(long.contains("the sum of the local fits"), "{long}");
+}
+
+#[test]
+fn much_regularisation_makes_weights_alike() {
+    let (points, _) = roll(200);
+    for method in METHODS {
+        let ctx = Ctx::new(1, 0);
+        let model = lle(method, 8).reg(1e8).fit(&points, &ctx).unwrap();
+        assert!(embedding(&model).iter().all(|value| value.is_finite()), "{method:?}");
     }
 }
 

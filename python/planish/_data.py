@@ -54,6 +54,11 @@ def square_graph(G: Any) -> CoreData:
     return graph(G)
 
 
+def neighborhoods(X: Any, lists: CoreData) -> CoreData:
+    """Rows of features, each with a graph's row of its neighbours."""
+    return ("neighborhoods", points(X), lists)
+
+
 def from_core(value: Any) -> Any:
     """Turn a fitted attribute into what a user holds: graphs become CSR arrays."""
     if isinstance(value, tuple) and value and value[0] == "graph":

@@ -106,7 +106,7 @@ def foreign_kernel(
 
 
 class ForeignNeighbors:
-    """Neighbours under a metric of scikit-learn's, for Isomap.
+    """Neighbours under a metric of scikit-learn's, for Isomap and locally linear embedding.
 
     Training: the sparse neighbourhood graph, or, when that graph is in pieces
     and must be bridged, the whole distance matrix. New rows come the same way.

@@ -8,7 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ._neighborhood import LocalEmbedding, neighbor_search
+from . import _data
+from ._foreign import ForeignNeighbors
+from ._neighborhood import LocalEmbedding, given_neighbors, neighbor_search
+from .exceptions import ParameterError
 
 
 class LocallyLinearEmbedding(LocalEmbedding):
@@ -31,7 +34,7 @@ class LocallyLinearEmbedding(LocalEmbedding):
     reg : float, default=1e-3
         Regularisation of the weights of "standard" and "modified", and of those
         that place new rows: this part of the trace of each local Gram matrix is added to its
-        diagonal.
+        diagonal. At most 1e8, where all weights have long been alike.
     eigen_solver : {"auto", "arpack", "dense", "iterative"}, default="auto"
         "arpack" inverts the matrix by a sparse factorisation and iterates with
         that (the name is scikit-learn's, the solver a block Krylov method),
@@ -68,10 +71,11 @@ class LocallyLinearEmbedding(LocalEmbedding):
     radius : float or None, default=None
         Rows closer than this are neighbours.
     metric : str or callable, default="minkowski"
-        How distances between rows are measured: a name scikit-learn knows, a
-        callable of two rows, or "precomputed" when X is a square matrix of
-        distances. For a metric that planish does not evaluate itself all
-        distances are computed beforehand, which takes 8 n² bytes.
+        Which rows are near: a name scikit-learn knows or a callable of two rows.
+        It chooses the neighbours and nothing else: weights and tangent spaces are
+        linear in the columns of X whatever the metric. With "precomputed" X is a
+        square matrix of distances, and these are the geometry of the
+        neighbourhoods too, as if they were Euclidean.
     p : float, default=2
         Power of the "minkowski" metric, at least 1.
     metric_params : dict, default=None
@@ -84,11 +88,19 @@ class LocallyLinearEmbedding(LocalEmbedding):
         "bridge" embeds each on its own and lays the maps side by side, so that
         their relative position means nothing, "largest" embeds the largest
         component and gives all other rows NaN, "error" raises
-        :class:`~planish.exceptions.DisconnectedGraphError`.
+        :class:`~planish.exceptions.DisconnectedGraphError`. `transform` knows only
+        the rows that were embedded: with "largest" a row that was dropped is placed
+        like any new row, however far it lies.
     isolated : {"error", "nearest"}, default="error"
         What `transform` does with a row that has no training row within
         `radius`: refuse it by its number, or give it the place of its nearest
         training row, however far. With `n_neighbors` every row has neighbours.
+    neighbors : array-like of shape (n_samples, k), sparse matrix of shape \
+            (n_samples, n_samples) or None, default=None
+        The neighbours of the training rows, when you know them: their numbers, or
+        a graph whose stored entries are neighbours, whatever their values. A row's
+        entry for itself is ignored. `n_neighbors`, `radius` and `metric` then only
+        find the neighbours of new rows.
     verbose : int, default=0
         1 writes progress to stderr about once a second, 2 all of it.
 
@@ -102,10 +114,14 @@ class LocallyLinearEmbedding(LocalEmbedding):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the alignment matrix that belong to the columns, smallest
         first.
+    eigenvalue_residuals_ : ndarray of shape (n_components,)
+        ``‖M v − λ v‖`` of each column, how exact its eigenvector is; the largest
+        of those of the connected components.
     n_iter_ : int
         Number of iterations of the eigensolver, 1 for a direct one.
     graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
-        The graph of neighbours, symmetric; stored entries are distances.
+        The graph of neighbours, symmetric; stored entries are distances, Euclidean
+        ones where `neighbors` were given.
     component_labels_ : ndarray of shape (n_samples,)
         Connected component of each row in that graph.
     n_connected_components_ : int
@@ -126,9 +142,9 @@ class LocallyLinearEmbedding(LocalEmbedding):
     ConvergenceWarning
         The eigensolver stopped before its tolerance.
     InputAdjustedWarning
-        Some rows have no neighbours but copies of themselves, and the map is made
-        of the distinct rows alone; or precomputed distances were symmetric only
-        up to rounding and were made so.
+        Copies leave some rows neighbours in fewer places than the method needs, and
+        the map is made of the distinct rows alone; or precomputed distances were
+        symmetric only up to rounding and were made so.
     RankDeficientWarning
         Fewer than `n_components` dimensions carry information.
 
@@ -146,7 +162,10 @@ class LocallyLinearEmbedding(LocalEmbedding):
     columns than the quadratic ones and is the same as "ltsa".
 
     A new row is placed by the weights that make it from its neighbours among
-    the training rows, whatever the method. Equal rows get equal places.
+    the training rows, whatever the method. Equal rows get equal places. The
+    weights sum to one however far the row is: one far from all training rows
+    gets coordinates without meaning, and no warning. Use `radius` to have such
+    rows refused.
 
     References
     ----------
@@ -174,10 +193,14 @@ class LocallyLinearEmbedding(LocalEmbedding):
     """
 
     _method: ClassVar[str] = "LocallyLinearEmbedding"
-    _python_params: ClassVar[frozenset[str]] = LocalEmbedding._python_params | {"random_state"}
+    _python_params: ClassVar[frozenset[str]] = LocalEmbedding._python_params | {
+        "random_state",
+        "neighbors",
+    }
     _on_demand: ClassVar[Mapping[str, str]] = {"nbrs_": "_compute_nbrs"}
 
     reconstruction_error_: float
+    eigenvalue_residuals_: NDArray[np.float64]
     graph_: Any
     n_iter_: int
     nbrs_: Any
@@ -204,6 +227,7 @@ class LocallyLinearEmbedding(LocalEmbedding):
         nonnegative: bool = False,
         disconnected: str = "bridge",
         isolated: str = "error",
+        neighbors: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -225,7 +249,34 @@ class LocallyLinearEmbedding(LocalEmbedding):
         self.nonnegative = nonnegative
         self.disconnected = disconnected
         self.isolated = isolated
+        self.neighbors = neighbors
         self.verbose = verbose
+
+    def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
+        metric = self._metric()
+        if self._precomputed() or (metric.native and self.neighbors is None):
+            if self.neighbors is not None:
+                raise ParameterError(
+                    "parameter `neighbors`: the neighbours of points, but metric='precomputed' says "
+                    "that X are distances"
+                )
+            return super()._training_data(X)
+        params: dict[str, Any] = {"metric": metric.name, "p": metric.p}
+        if not metric.native:
+            self._foreign = ForeignNeighbors(
+                metric, self.n_neighbors, self.radius, self.neighbors_algorithm
+            )
+            lists = self._foreign.training(X, bridge=False)
+            params = {"metric": "precomputed"}
+        if self.neighbors is not None:
+            lists = given_neighbors(self.neighbors, X)
+        return _data.neighborhoods(X, lists), params
+
+    def _new_data(self, X: Any) -> _data.CoreData:
+        if self._precomputed() or self._metric().native:
+            return super()._new_data(X)
+        lists = self._foreign.query(X, attach=self.isolated == "nearest")
+        return _data.neighborhoods(X, lists)
 
     def _compute_nbrs(self) -> Any:
         return neighbor_search(self)

@@ -6,17 +6,16 @@
 //! the method's blocks is one neighbourhood: its coordinates are those along its
 //! leading directions. Cost: the blocks, their sum and an eigenproblem per piece.
 
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, Axis, s};
 
 use super::local_rows::LocalRows;
-use super::locator::Locator;
 use super::neighborhood::as_indices;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::kernel::local::{Source, Variant, blocks, principal};
-use crate::kernel::{Form, assemble};
+use crate::kernel::{Form, SparseSymmetric, assemble};
 use crate::neighbors::{Hood, Neighbors};
-use crate::spectrum::{Options, bottom, bottom_of_blocks, fix_signs};
+use crate::spectrum::{Options, SymmetricOperator, bottom, bottom_of_blocks, fix_signs};
 
 /// Space between two pieces, as a part of the mean width of all.
 const GAP: f64 = 0.2;
@@ -27,6 +26,8 @@ pub struct LocalMap {
     pub placed: Array2<f64>,
     /// Smallest eigenvalues, ascending, added up over the pieces.
     pub eigenvalues: Vec<f64>,
+    /// ‖Mv − λv‖ of each column, the largest over the pieces.
+    pub residuals: Vec<f64>,
     /// Most iterations of the eigensolver in a piece.
     pub iterations: usize,
 }
@@ -35,6 +36,7 @@ pub struct LocalMap {
 struct Piece {
     placed: Array2<f64>,
     eigenvalues: Vec<f64>,
+    residuals: Vec<f64>,
     iterations: usize,
 }
 
@@ -53,11 +55,13 @@ impl LocalMap {
             rows.iter().enumerate().for_each(|(place, &row)| inner[row as usize] = place as u32);
         }
         let (mut eigenvalues, mut iterations) = (vec![0.0; components], 0);
+        let mut residuals = vec![0.0_f64; components];
         let mut maps = Vec::with_capacity(members.len());
         for rows in &members {
             ctx.check()?;
             let piece = Piece::new(ground, rows, &inner, variant, (components, options), ctx)?;
             eigenvalues.iter_mut().zip(&piece.eigenvalues).for_each(|(sum, value)| *sum += value);
+            residuals.iter_mut().zip(&piece.residuals).for_each(|(most, value)| *most = most.max(*value));
             iterations = iterations.max(piece.iterations);
             maps.push(piece.placed);
         }
@@ -70,7 +74,7 @@ impl LocalMap {
                 placed.row_mut(row as usize).assign(&coordinates);
             }
         }
-        Ok(LocalMap { placed, eigenvalues, iterations })
+        Ok(LocalMap { placed, eigenvalues, residuals, iterations })
     }
 }
 
@@ -98,11 +102,11 @@ impl Piece {
         let count = rows.len();
         let least = variant.least_neighbors();
         let with = |near: &Neighbors, work: &mut dyn FnMut(Source<'_>, &Neighbors) -> Result<()>| match (
-            &ground.locator,
+            ground.locator.points(),
             &ground.matrix,
         ) {
-            (Locator::Points(index), _) => {
-                let part = index.points().view().select(&as_indices(rows));
+            (Some(points), _) => {
+                let part = points.select(&as_indices(rows));
                 work(Source::Points { centers: part.view(), rows: part.view() }, near)
             }
             (_, Some(matrix)) => work(Source::Distances { matrix: matrix.view(), rows: Some(rows) }, near),
@@ -119,7 +123,7 @@ impl Piece {
                 placed = principal(source, near, components)?;
                 Ok(())
             })?;
-            return Ok(Piece { placed, eigenvalues: vec![0.0; components], iterations: 0 });
+            return Ok(Piece { placed, eigenvalues: vec![], residuals: vec![], iterations: 0 });
         }
         let near = within(ground, rows, inner, least)?;
         let mut made = None;
@@ -129,6 +133,7 @@ impl Piece {
         })?;
         // proof: `with` runs the work or returns its error.
         let blocks = made.expect("made");
+        ctx.reserve(sum_bytes(ground, rows), "the sum of the local fits", "use fewer neighbours or rows")?;
         let matrix = assemble(count, &blocks, ctx)?;
         let found = components.min(count - 1);
         // One more tells whether those before it are the only ones.
@@ -141,10 +146,13 @@ impl Piece {
                 bottom(&matrix, &constant, asked, options, ctx)?
             }
         };
+        // The one more need not have converged, once the spectrum says which pairs have.
         if !spectrum.converged {
-            tell_of_residual(&spectrum.residuals, spectrum.iterations, ctx);
+            tell_of_residual(&spectrum.residuals[..found], spectrum.iterations, ctx);
         }
-        if asked > found && spectrum.values[found] <= 4.0 * f64::EPSILON * matrix.norm_bound() {
+        if asked > found
+            && energy(&matrix, &spectrum.vectors, found, ctx)? <= 4.0 * f64::EPSILON * matrix.norm_bound()
+        {
             tell_of_freedom(found, ctx);
         }
         for (column, vector) in spectrum.vectors.axis_iter(Axis(1)).enumerate().take(found) {
@@ -152,8 +160,41 @@ impl Piece {
         }
         // What lies below zero is rounding: the matrix is a sum of squares.
         let eigenvalues = spectrum.values.iter().take(found).map(|value| value.max(0.0)).collect();
-        Ok(Piece { placed, eigenvalues, iterations: spectrum.iterations })
+        let residuals = spectrum.residuals[..found].to_vec();
+        Ok(Piece { placed, eigenvalues, residuals, iterations: spectrum.iterations })
     }
+}
+
+/// Bytes of the sum of the blocks while it is made, twice its entries, judged by
+/// some of the rows: a row meets all in whose lists it is, and all in their lists.
+fn sum_bytes(ground: &LocalRows, rows: &[u32]) -> u64 {
+    const SAMPLE: usize = 128;
+    let near = &ground.near;
+    let step = rows.len().div_ceil(SAMPLE).max(1);
+    let (mut met, mut entries, mut sampled) = (Vec::new(), 0, 0);
+    for &row in rows.iter().step_by(step) {
+        met.clear();
+        for &other in ground.graph.row(row as usize).0.iter().chain([&row]) {
+            met.push(other);
+            met.extend_from_slice(
+                &near.indices[near.offsets[other as usize]..near.offsets[other as usize + 1]],
+            );
+        }
+        met.sort_unstable();
+        met.dedup();
+        entries += met.len() as u64;
+        sampled += 1;
+    }
+    2 * 12 * entries * rows.len() as u64 / sampled.max(1)
+}
+
+/// vᵀMv of a column: its error is the square of the vector's, where an eigenvalue
+/// from a shifted matrix has the rounding of the shift.
+fn energy(matrix: &SparseSymmetric, vectors: &Array2<f64>, column: usize, ctx: &Ctx) -> Result<f64> {
+    let vector = vectors.slice(s![.., column..=column]);
+    let mut product = Array2::zeros(vector.dim());
+    matrix.apply(vector, product.view_mut(), ctx)?;
+    Ok(vector.iter().zip(&product).map(|(entry, image)| entry * image).sum())
 }
 
 /// Distance between mapped rows; points have no need of it.
@@ -169,7 +210,11 @@ fn within(ground: &LocalRows, rows: &[u32], inner: &[u32], least: usize) -> Resu
         let range = near.offsets[row as usize]..near.offsets[row as usize + 1];
         if range.len() < least {
             let name = ground.rows.as_ref().map_or(row, |rows| rows[row as usize]);
-            let parameter = if matches!(ground.hood, Hood::Within(_)) { "radius" } else { "n_neighbors" };
+            let parameter = match ground.hood {
+                _ if ground.given => "neighbors",
+                Hood::Within(_) => "radius",
+                Hood::Nearest(_) => "n_neighbors",
+            };
             return Err(Error::param(
                 parameter,
                 format!(

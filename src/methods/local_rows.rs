@@ -1,24 +1,24 @@
 //! The first half of every local method: from data to neighbour lists in pieces.
 //!
 //! Place: before the blocks of `kernel::local`. Local methods need the geometry
-//! inside a neighbourhood, so that a graph alone will not do. Where a row has
-//! nothing but copies of itself around it there is no geometry: then the map is
-//! made of the distinct rows and copies are put where the first is.
+//! inside a neighbourhood, so that a graph alone will not do. Where copies leave a
+//! row with too few places around it there is no geometry: then the map is made
+//! of the distinct rows and copies are put where the first is.
 //! Cost: a neighbour search, and another with a sort of the rows if there are
 //! such copies.
 
 use ndarray::{Array2, ArrayView2, Axis};
 
 use super::choices::{ignores_scale, unfit};
-use super::locator::Locator;
-use super::neighborhood::{Setting, as_indices, scaled_hood};
+use super::locator::{Locator, without_repeats};
+use super::neighborhood::{Setting, as_indices, neighbor_lists, scaled_hood};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::extend::coincident::Places;
-use crate::graph::{Components, Graph, Policy, components, connect};
-use crate::input::PointsRef;
-use crate::input::check;
+use crate::graph::{Components, Graph, Policy, components};
+use crate::input::check::{self, check_offsets};
 use crate::input::scale::{Scale, scale_of_matrix, scale_of_points};
+use crate::input::{Csr, PointsRef};
 use crate::neighbors::{Hood, Index, Metric, Neighbors, from_distances};
 use crate::pipeline::Data;
 
@@ -43,6 +43,8 @@ pub struct LocalRows {
     pub matrix: Option<Array2<f64>>,
     /// Which rows are neighbours, in the data's units.
     pub hood: Hood,
+    /// Whether the lists were given, and no number or radius made them.
+    pub given: bool,
     /// What the data was multiplied by.
     pub input_scale: Scale,
     /// What lengths are multiplied by, against the data's own.
@@ -55,6 +57,9 @@ pub struct LocalRows {
 enum Held<'a> {
     Points(PointsRef<'a>, Metric),
     Matrix(ArrayView2<'a, f64>),
+    /// With lists that were made elsewhere, and the metric of new rows unless these
+    /// bring their own.
+    Listed(PointsRef<'a>, Neighbors, Option<Metric>),
 }
 
 /// Data that was searched: its index, or its matrix.
@@ -65,7 +70,9 @@ enum Searched {
 
 impl LocalRows {
     /// Search, reduce to distinct rows where needed, and split into pieces.
-    pub fn new(setting: &Setting, data: Data<'_>, ctx: &Ctx) -> Result<LocalRows> {
+    /// A row whose copies leave it fewer than `least` neighbours in other places
+    /// makes the map one of distinct rows.
+    pub fn new(setting: &Setting, data: Data<'_>, least: usize, ctx: &Ctx) -> Result<LocalRows> {
         setting.check(data)?;
         match (data, setting.metric) {
             (Data::Points(points), Some(metric)) => {
@@ -73,13 +80,21 @@ impl LocalRows {
                 let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
                 let scaled = input_scale.points(points);
                 let held = Held::Points(scaled.view(), metric);
-                LocalRows::of(setting, &held, (input_scale, length_scale), ctx)
+                LocalRows::of(setting, &held, (input_scale, length_scale), least, ctx)
             }
             (Data::Distances(matrix), None) => {
                 let matrix = check::distances(matrix, ctx)?;
                 let scale = scale_of_matrix(matrix.view());
                 let matrix = scale.matrix(matrix.view());
-                LocalRows::of(setting, &Held::Matrix(matrix.view()), (scale, scale), ctx)
+                LocalRows::of(setting, &Held::Matrix(matrix.view()), (scale, scale), least, ctx)
+            }
+            (Data::Neighborhoods { points, lists }, metric) => {
+                let near = given_lists(lists, points.rows())?;
+                let input_scale = scale_of_points(points);
+                let scaled = input_scale.points(points);
+                // The lists' lengths are told and not used.
+                let scales = (input_scale, Scale::ONE);
+                LocalRows::of(setting, &Held::Listed(scaled.view(), near, metric), scales, least, ctx)
             }
             (Data::Graph(_), None) => Err(Error::param(
                 "metric",
@@ -90,37 +105,53 @@ impl LocalRows {
         }
     }
 
-    fn of(setting: &Setting, held: &Held<'_>, scales: (Scale, Scale), ctx: &Ctx) -> Result<LocalRows> {
+    fn of(
+        setting: &Setting,
+        held: &Held<'_>,
+        scales: (Scale, Scale),
+        least: usize,
+        ctx: &Ctx,
+    ) -> Result<LocalRows> {
         let all = held.rows();
         let mut hood = setting.hood;
         let (mut near, mut searched) = held.search(setting, hood, scales.1, None, ctx)?;
         let mut rows: Option<Vec<u32>> = None;
         let mut places: Option<Vec<Option<u32>>> = None;
-        if crowded(&near)
+        if near.distances.contains(&0.0)
             && let Some((firsts, place_of)) = held.distinct(ctx)?
+            && crowded(&near, &place_of, least)
         {
             tell_of_copies(all, firsts.len(), ctx);
             hood = match hood {
                 Hood::Nearest(k) => Hood::Nearest(k.min(firsts.len().saturating_sub(1)).max(1)),
                 within => within,
             };
-            (near, searched) = held.search(setting, hood, scales.1, Some(&firsts), ctx)?;
+            (near, searched) = held.search(setting, hood, scales.1, Some((&firsts, &place_of)), ctx)?;
             rows = Some(firsts);
             places = Some(place_of.into_iter().map(Some).collect());
         }
         let mut graph = Graph::from_neighbors(&near);
         let mut pieces = components(&graph);
-        let of_place = pieces.labels.clone();
-        let labels: Vec<usize> = match &places {
-            None => of_place,
-            Some(places) => places.iter().flatten().map(|&place| of_place[place as usize]).collect(),
+        let of_data = match &places {
+            None => pieces.clone(),
+            Some(places) => over_data(&pieces, places),
         };
-        if pieces.count() > 1 && setting.policy != Policy::Bridge {
-            let connected = connect(graph, None, setting.policy, ctx)?;
-            let kept = connected.kept.unwrap_or_default();
+        if pieces.count() > 1 && setting.policy == Policy::Error {
+            return Err(Error::Disconnected {
+                count: of_data.count(),
+                sizes: of_data.sizes_in_words(),
+                labels: of_data.labels,
+            });
+        }
+        if pieces.count() > 1 && setting.policy == Policy::Largest {
+            let largest = of_data.largest();
+            let kept: Vec<u32> =
+                (0..graph.len() as u32).filter(|&row| pieces.labels[row as usize] == largest).collect();
+            tell_of_largest(&of_data, ctx);
             let inner = renumbering(&kept, near.offsets.len() - 1);
             near = restricted(&near, &kept, &inner);
-            let of_data: Vec<u32> = match &rows {
+            graph = graph.subgraph(&kept)?;
+            let kept: Vec<u32> = match &rows {
                 None => kept,
                 Some(rows) => kept.iter().map(|&row| rows[row as usize]).collect(),
             };
@@ -128,17 +159,20 @@ impl LocalRows {
                 None => inner,
                 Some(places) => places.iter().map(|place| inner[(*place)? as usize]).collect(),
             });
-            searched = held.index(setting, Some(&of_data), ctx)?;
-            rows = Some(of_data);
-            graph = connected.graph;
+            searched = held.index(setting, Some(&kept), ctx)?;
+            rows = Some(kept);
             pieces = components(&graph);
         } else if pieces.count() > 1 {
-            tell_of_pieces(&pieces, ctx);
+            tell_of_pieces(&of_data, ctx);
         }
         let (locator, matrix, order) = match searched {
             Searched::Index(index) => {
                 let order = index.order();
-                (Locator::Points(index), None, Some(order))
+                let locator = match held {
+                    Held::Listed(_, _, None) => Locator::Lists { index, rows: all, columns: places.clone() },
+                    _ => Locator::Points(index),
+                };
+                (locator, None, Some(order))
             }
             Searched::Matrix(matrix) => {
                 (Locator::Distances { rows: all, columns: rows.clone() }, Some(matrix), None)
@@ -149,12 +183,13 @@ impl LocalRows {
             near,
             graph,
             pieces,
-            labels,
+            labels: of_data.labels,
             rows,
             places,
             locator,
             matrix,
             hood,
+            given: matches!(held, Held::Listed(_, _, Some(_))),
             input_scale,
             length_scale,
             order,
@@ -170,22 +205,27 @@ impl LocalRows {
 impl Held<'_> {
     fn rows(&self) -> usize {
         match self {
-            Held::Points(points, _) => points.rows(),
+            Held::Points(points, _) | Held::Listed(points, ..) => points.rows(),
             Held::Matrix(matrix) => matrix.nrows(),
         }
     }
 
     /// Some of the rows (or all), ready to be searched.
     fn index(&self, setting: &Setting, rows: Option<&[u32]>, ctx: &Ctx) -> Result<Searched> {
-        Ok(match (self, rows) {
-            (Held::Points(points, metric), None) => {
-                Searched::Index(Box::new(Index::build(*points, *metric, setting.algorithm, ctx)?))
-            }
-            (Held::Points(points, metric), Some(rows)) => {
-                let part = points.select(&as_indices(rows));
-                Searched::Index(Box::new(Index::build(part.view(), *metric, setting.algorithm, ctx)?))
-            }
-            (Held::Matrix(matrix), rows) => {
+        let of_points = |points: &PointsRef<'_>, metric: Metric| {
+            let index = match rows {
+                None => Index::build(*points, metric, setting.algorithm, ctx)?,
+                Some(rows) => {
+                    let part = points.select(&as_indices(rows));
+                    Index::build(part.view(), metric, setting.algorithm, ctx)?
+                }
+            };
+            Ok::<Searched, Error>(Searched::Index(Box::new(index)))
+        };
+        Ok(match self {
+            Held::Points(points, metric) => of_points(points, *metric)?,
+            Held::Listed(points, _, metric) => of_points(points, metric.unwrap_or(Metric::Euclidean))?,
+            Held::Matrix(matrix) => {
                 let side = rows.map_or(matrix.nrows(), <[u32]>::len) as u64;
                 ctx.reserve(8 * side * side, "a copy of the distances for new rows", "fit on fewer rows")?;
                 Searched::Matrix(match rows {
@@ -204,11 +244,18 @@ impl Held<'_> {
         setting: &Setting,
         hood: Hood,
         scale: Scale,
-        rows: Option<&[u32]>,
+        distinct: Option<(&[u32], &[u32])>,
         ctx: &Ctx,
     ) -> Result<(Neighbors, Searched)> {
-        let searched = self.index(setting, rows, ctx)?;
-        if rows.is_some_and(|rows| rows.len() == 1) {
+        let searched = self.index(setting, distinct.map(|(firsts, _)| firsts), ctx)?;
+        if let Held::Listed(_, near, _) = self {
+            let near = match distinct {
+                None => near.clone(),
+                Some((firsts, place_of)) => joined(near, firsts.len(), place_of),
+            };
+            return Ok((near, searched));
+        }
+        if distinct.is_some_and(|(firsts, _)| firsts.len() == 1) {
             let alone = Neighbors { offsets: vec![0, 0], indices: vec![], distances: vec![] };
             return Ok((alone, searched));
         }
@@ -223,7 +270,7 @@ impl Held<'_> {
     /// rows are distinct.
     fn distinct(&self, ctx: &Ctx) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
         let (firsts, place_of) = match self {
-            Held::Points(points, _) => {
+            Held::Points(points, _) | Held::Listed(points, ..) => {
                 let places = Places::of(*points, ctx)?;
                 (places.firsts.iter().map(|&row| row as u32).collect(), places.place_of)
             }
@@ -244,9 +291,56 @@ impl Held<'_> {
     }
 }
 
-/// Whether some row has neighbours and all of them lie where it lies.
-fn crowded(near: &Neighbors) -> bool {
-    near.offsets.windows(2).any(|bounds| bounds[0] < bounds[1] && near.distances[bounds[1] - 1] == 0.0)
+/// Lists that were given, nearest first: no row its own neighbour, none named twice.
+fn given_lists(lists: &Csr, rows: usize) -> Result<Neighbors> {
+    check_offsets(lists)?;
+    if lists.rows() != rows {
+        return Err(Error::param(
+            "neighbors",
+            format!("must have a list for each of the {rows} rows, got {}", lists.rows()),
+        ));
+    }
+    let near = neighbor_lists(lists, rows, Hood::Nearest(usize::MAX), true)?;
+    Ok(without_repeats(&near))
+}
+
+/// The lists of all rows at a place as one, in places.
+fn joined(near: &Neighbors, places: usize, place_of: &[u32]) -> Neighbors {
+    let mut of_place = vec![Vec::new(); places];
+    for (row, bounds) in near.offsets.windows(2).enumerate() {
+        let others =
+            (bounds[0]..bounds[1]).map(|at| (near.distances[at], place_of[near.indices[at] as usize]));
+        of_place[place_of[row] as usize].extend(others.filter(|(_, place)| *place != place_of[row]));
+    }
+    let mut all = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+    for mut list in of_place {
+        list.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        all.distances.extend(list.iter().map(|(distance, _)| *distance));
+        all.indices.extend(list.iter().map(|(_, place)| *place));
+        all.offsets.push(all.indices.len());
+    }
+    without_repeats(&all)
+}
+
+/// Whether copies leave some row neighbours in fewer than `least` other places.
+fn crowded(near: &Neighbors, place_of: &[u32], least: usize) -> bool {
+    let mut places: Vec<u32> = Vec::new();
+    near.offsets.windows(2).enumerate().any(|(row, bounds)| {
+        places.clear();
+        places.extend(near.indices[bounds[0]..bounds[1]].iter().map(|&other| place_of[other as usize]));
+        places.retain(|&place| place != place_of[row]);
+        places.sort_unstable();
+        places.dedup();
+        places.len() < least && places.len() < bounds[1] - bounds[0]
+    })
+}
+
+/// Pieces of the distinct rows as pieces of the rows of the data.
+fn over_data(pieces: &Components, places: &[Option<u32>]) -> Components {
+    let labels: Vec<usize> = places.iter().flatten().map(|&place| pieces.labels[place as usize]).collect();
+    let mut sizes = vec![0; pieces.count()];
+    labels.iter().for_each(|&label| sizes[label] += 1);
+    Components { labels, sizes }
 }
 
 /// Old row → new row.
@@ -272,8 +366,22 @@ fn tell_of_copies(rows: usize, distinct: usize, ctx: &Ctx) {
     ctx.warn(
         WarningKind::InputAdjusted,
         format!(
-            "some rows have no neighbours but copies of themselves; the map is made of the {distinct} distinct \
+            "copies leave some rows too few neighbours in other places; the map is made of the {distinct} distinct \
              rows of {rows}, and equal rows are put in the same place"
+        ),
+    );
+}
+
+fn tell_of_largest(pieces: &Components, ctx: &Ctx) {
+    let rows = pieces.labels.len();
+    ctx.warn(
+        WarningKind::Disconnected,
+        format!(
+            "the neighbourhood graph has {} connected components (sizes {}); the largest is kept and {} of {rows} \
+             rows are dropped; raise `n_neighbors` or `radius` to keep them",
+            pieces.count(),
+            pieces.sizes_in_words(),
+            rows - pieces.sizes[pieces.largest()]
         ),
     );
 }

@@ -27,7 +27,7 @@ use super::neighborhood::{Setting, as_indices, hood};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::graph::{Graph, Policy};
-use crate::input::{PointsRef, Scale};
+use crate::input::Scale;
 use crate::kernel::local::{Source, Variant, barycentric};
 use crate::neighbors::{Hood, Neighbors};
 use crate::params::params;
@@ -77,6 +77,8 @@ params! {
 pub struct FittedLocallyLinearEmbedding {
     embedding: Array2<f64>,
     eigenvalues: Vec<f64>,
+    /// ‖Mv − λv‖ of each column.
+    residuals: Vec<f64>,
     iterations: usize,
     /// Piece of each row of the data.
     labels: Vec<usize>,
@@ -94,6 +96,9 @@ pub struct FittedLocallyLinearEmbedding {
     isolated: Isolated,
 }
 
+/// Weights are all alike long before this.
+const MOST_REG: f64 = 1e8;
+
 const WAY_OUT: &str = "use fewer neighbours, or fit on a subset of the rows and place the others with `transform`";
 
 impl LocallyLinearEmbedding {
@@ -107,6 +112,11 @@ impl LocallyLinearEmbedding {
         }
     }
 
+    /// Places around a row that a linear fit in all coordinates needs.
+    fn least_places(&self) -> usize {
+        self.variant().least_neighbors().max(self.n_components + 1)
+    }
+
     fn setting(&self) -> Result<Setting> {
         Ok(Setting {
             hood: hood(self.n_neighbors, self.radius)?,
@@ -117,14 +127,17 @@ impl LocallyLinearEmbedding {
         })
     }
 
-    fn check(&self, rows: usize) -> Result<()> {
-        check_components(self.n_components, rows.saturating_sub(1), "n_samples - 1")?;
+    fn check(&self, data: Data<'_>) -> Result<()> {
+        check_components(self.n_components, data.rows().saturating_sub(1), "n_samples - 1")?;
         for (name, value) in
             [("reg", self.reg), ("hessian_tol", self.hessian_tol), ("modified_tol", self.modified_tol)]
         {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(Error::param(name, format!("must be a finite number >= 0, got {value}")));
             }
+        }
+        if self.reg > MOST_REG {
+            return Err(Error::param("reg", format!("must be at most {MOST_REG:e}, got {:e}", self.reg)));
         }
         if self.nonnegative && self.method != LocalMethod::Standard {
             return Err(Error::param(
@@ -134,7 +147,8 @@ impl LocallyLinearEmbedding {
         }
         let least = self.variant().least_neighbors();
         match self.n_neighbors {
-            Some(k) if k < least => Err(Error::param(
+            // Given neighbourhoods are counted one by one.
+            Some(k) if k < least && !matches!(data, Data::Neighborhoods { .. }) => Err(Error::param(
                 "n_neighbors",
                 format!(
                     "method='{}' with n_components = {} needs at least {least} neighbours, got {k}",
@@ -163,10 +177,14 @@ impl Recipe for LocallyLinearEmbedding {
         let setting = self.setting()?;
         let options = self.options()?;
         setting.check(data)?;
-        self.check(data.rows())?;
-        ctx.reserve(self.memory(data.rows(), 0), "LocallyLinearEmbedding", WAY_OUT)?;
+        self.check(data)?;
+        let features = match data {
+            Data::Points(points) | Data::Neighborhoods { points, .. } => points.cols(),
+            _ => 0,
+        };
+        ctx.reserve(self.memory(data.rows(), features), "LocallyLinearEmbedding", WAY_OUT)?;
 
-        let ground = LocalRows::new(&setting, data, ctx)?;
+        let ground = LocalRows::new(&setting, data, self.least_places(), ctx)?;
         let map = LocalMap::new(&ground, self.variant(), self.n_components, &options, ctx)?;
         let embedding = as_data_rows(map.placed, &ground);
         tell_of_rank(&embedding, ctx);
@@ -174,6 +192,7 @@ impl Recipe for LocallyLinearEmbedding {
         let graph = ground.graph.reweighted(|_, _, length| scale.back(length).min(f64::MAX))?;
         Ok(FittedLocallyLinearEmbedding {
             eigenvalues: map.eigenvalues,
+            residuals: map.residuals,
             iterations: map.iterations.max(1),
             graph: match &ground.rows {
                 None => graph,
@@ -277,11 +296,10 @@ impl FittedLocallyLinearEmbedding {
     }
 
     fn weights(&self, centers: Data<'_>, near: &Neighbors, ctx: &Ctx) -> Result<Vec<f64>> {
-        match (&self.locator, &self.matrix, centers) {
-            (Locator::Points(index), _, Data::Points(centers)) => {
+        match (self.locator.points(), &self.matrix, centers) {
+            (Some(rows), _, Data::Points(centers) | Data::Neighborhoods { points: centers, .. }) => {
                 let scaled = self.input_scale.points(centers);
-                let points: PointsRef<'_> = index.points().view();
-                let source = Source::Points { centers: scaled.view(), rows: points };
+                let source = Source::Points { centers: scaled.view(), rows };
                 barycentric(source, near, self.reg, self.nonnegative, ctx)
             }
             (_, Some(matrix), _) => {
@@ -302,6 +320,7 @@ impl Model for FittedLocallyLinearEmbedding {
         let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
         vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
+            ("eigenvalue_residuals", Attribute::vector(&self.residuals)),
             ("reconstruction_error", Attribute::Float(self.eigenvalues.iter().sum())),
             ("n_iter", Attribute::Int(self.iterations as i64)),
             ("graph", Attribute::Graph(self.graph.clone())),

@@ -12,6 +12,7 @@ use super::choices::{Isolated, ignores_scale};
 use super::neighborhood::{as_indices, neighbor_lists, scaled_hood, scaled_neighbors};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
+use crate::input::PointsRef;
 use crate::input::check::{self, check_offsets};
 use crate::input::scale::Scale;
 use crate::neighbors::{Hood, Index, Neighbors, query_distances};
@@ -37,9 +38,26 @@ pub enum Locator {
         /// Training row → row of the graph.
         columns: Option<Vec<Option<u32>>>,
     },
+    /// New rows bring their distances to neighbours among the `rows` training rows.
+    Lists {
+        /// The training rows that matter.
+        index: Box<Index>,
+        /// Number of training rows the caller knows.
+        rows: usize,
+        /// Training row → row of the index.
+        columns: Option<Vec<Option<u32>>>,
+    },
 }
 
 impl Locator {
+    /// The points that matter, where there are points.
+    pub fn points(&self) -> Option<PointsRef<'_>> {
+        match self {
+            Locator::Points(index) | Locator::Lists { index, .. } => Some(index.points().view()),
+            Locator::Distances { .. } | Locator::Graph { .. } => None,
+        }
+    }
+
     /// Neighbours of new rows among the rows of the graph, at working scale;
     /// with `attach` a row that has none gets its nearest row, however far.
     pub fn find(
@@ -89,6 +107,23 @@ impl Locator {
                 Ok(match columns {
                     None => near,
                     Some(columns) => renamed(&near, columns),
+                })
+            }
+            (Locator::Lists { index, rows, columns }, Data::Neighborhoods { points, lists }) => {
+                check_offsets(lists)?;
+                let expected = index.points().view().cols();
+                if points.cols() != expected || lists.rows() != points.rows() {
+                    return Err(Error::input(format!(
+                        "new rows must have {expected} features and a list of neighbours each"
+                    )));
+                }
+                let near = neighbor_lists(lists, *rows, hood, false)?;
+                let near = attached(near, attach, |alone| {
+                    neighbor_lists(&lists.select(&as_indices(alone)), *rows, Hood::Nearest(1), false)
+                })?;
+                Ok(match columns {
+                    None => near,
+                    Some(columns) => without_repeats(&renamed(&near, columns)),
                 })
             }
             (_, data) => Err(Error::input(format!(
@@ -168,4 +203,20 @@ fn renamed(near: &Neighbors, columns: &[Option<u32>]) -> Neighbors {
         kept.offsets.push(kept.indices.len());
     }
     kept
+}
+
+/// The lists, each row named once, where it is nearest.
+pub(super) fn without_repeats(near: &Neighbors) -> Neighbors {
+    let mut once = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+    for row in near.offsets.windows(2) {
+        let first = once.indices.len();
+        for at in row[0]..row[1] {
+            if !once.indices[first..].contains(&near.indices[at]) {
+                once.indices.push(near.indices[at]);
+                once.distances.push(near.distances[at]);
+            }
+        }
+        once.offsets.push(once.indices.len());
+    }
+    once
 }

@@ -20,6 +20,7 @@ pub enum PyData<'py> {
     Distances(PyReadonlyArray2<'py, f64>),
     Kernel(PyReadonlyArray2<'py, f64>),
     Graph(Csr),
+    Neighborhoods { points: Box<PyData<'py>>, lists: Csr },
 }
 
 impl<'a, 'py> FromPyObject<'a, 'py> for PyData<'py> {
@@ -35,6 +36,13 @@ impl<'a, 'py> FromPyObject<'a, 'py> for PyData<'py> {
             "kernel" => Ok(PyData::Kernel(matrix()?)),
             "csr" => Ok(PyData::Sparse(compressed_rows(&tuple, Some(tuple.get_item(4)?.extract()?))?)),
             "graph" => Ok(PyData::Graph(compressed_rows(&tuple, None)?)),
+            "neighborhoods" => {
+                let lists = tuple.get_item(2)?;
+                Ok(PyData::Neighborhoods {
+                    points: Box::new(tuple.get_item(1)?.extract()?),
+                    lists: compressed_rows(lists.cast::<PyTuple>()?, None)?,
+                })
+            }
             other => Err(PyValueError::new_err(format!("unknown kind of data '{other}'"))),
         }
     }
@@ -49,6 +57,10 @@ impl PyData<'_> {
             PyData::Distances(matrix) => Data::Distances(matrix.as_array()),
             PyData::Kernel(matrix) => Data::Kernel(matrix.as_array()),
             PyData::Graph(graph) => Data::Graph(graph),
+            PyData::Neighborhoods { points, lists } => match points.view()? {
+                Data::Points(points) => Data::Neighborhoods { points, lists },
+                _ => return Err(PyValueError::new_err("neighbourhoods are of points")),
+            },
         })
     }
 }

@@ -8,7 +8,15 @@ import sklearn.manifold
 from scipy import sparse
 from scipy.linalg import eigh, subspace_angles
 from scipy.optimize import nnls
-from scipy.spatial.distance import cdist, pdist, squareform
+from scipy.spatial.distance import (
+    cdist,
+    chebyshev,
+    cityblock,
+    cosine,
+    euclidean,
+    pdist,
+    squareform,
+)
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
@@ -92,7 +100,7 @@ def modified_matrix(X, near, p):
         V, e = local[i][0], energies[i]
         w = weights_of(X[row] - X[i])
         # The largest set of trailing directions whose share stays below the median.
-        s = max(size for size in range(1, k) if e[k - size :].sum() < eta * e[: k - size].sum())
+        s = max(size for size in range(1, k - p + 1) if e[k - size :].sum() < eta * e[: k - size].sum())
         Vs = V[:, k - s :]
         alpha = np.linalg.norm(Vs.sum(axis=0)) / np.sqrt(s)
         h = alpha - Vs.sum(axis=0)
@@ -141,6 +149,16 @@ def test_the_bottom_of_the_papers_matrix(method, solver):
     np.testing.assert_allclose(ours.eigenvalues_, values, rtol=1e-5)
     assert angle(ours.embedding_, vectors) < 1e-4
     assert ours.reconstruction_error_ == pytest.approx(values.sum(), rel=1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_residuals_are_those_of_the_matrix(method):
+    X, _ = strip(250)
+    estimator = LocallyLinearEmbedding(n_neighbors=9, method=method).fit(X)
+    near = NearestNeighbors(n_neighbors=9).fit(X).kneighbors(return_distance=False)
+    M, Y = MATRICES[method](X, near, 2), estimator.embedding_
+    expected = np.linalg.norm(M @ Y - Y * estimator.eigenvalues_, axis=0)
+    np.testing.assert_allclose(estimator.eigenvalue_residuals_, expected, rtol=0.1, atol=1e-12)
 
 
 def test_nonnegative_weights():
@@ -346,6 +364,81 @@ def test_any_metric(method):
     assert angle(native.embedding_, foreign.embedding_) < 1e-4
     new = X[:10] + 0.01
     assert_same_columns(foreign.transform(new), native.transform(new), 1e-4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["manhattan", "chebyshev", "cosine"])
+def test_a_metric_is_the_same_by_name_and_by_callable(method, name):
+    X = strip(250)[0] + [0.0, 0.0, 5.0]
+    new = X[:10] + 0.01
+    distance = {"manhattan": cityblock, "chebyshev": chebyshev, "cosine": cosine}[name]
+    estimator = LocallyLinearEmbedding(n_neighbors=12, method=method, disconnected="error")
+    by_name = clone(estimator).set_params(metric=name).fit(X)
+    called = clone(estimator).set_params(metric=distance).fit(X)
+    assert angle(by_name.embedding_, called.embedding_) < 1e-5
+    assert_same_columns(called.transform(new), by_name.transform(new), 1e-5)
+    np.testing.assert_allclose(
+        called.graph_.toarray(), by_name.graph_.toarray(), rtol=1e-6, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_given_neighbours_are_the_neighbours(method):
+    X, _ = strip(250)
+    search = NearestNeighbors(n_neighbors=9).fit(X)
+    numbers, graph = search.kneighbors(return_distance=False), search.kneighbors_graph()
+    plain = LocallyLinearEmbedding(n_neighbors=9, method=method).fit(X)
+    with_self = np.column_stack([np.arange(250), numbers[:, ::-1], numbers[:, 0]])
+    for given in (numbers, numbers.tolist(), graph, with_self, sparse.coo_array(graph)):
+        found = clone(plain).set_params(neighbors=given).fit(X)
+        np.testing.assert_allclose(found.embedding_, plain.embedding_, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(found.graph_.toarray(), plain.graph_.toarray(), rtol=1e-12)
+    new = X[:20] + 0.01
+    np.testing.assert_allclose(found.transform(new), plain.transform(new), rtol=0, atol=1e-12)
+    thin = clone(plain).set_params(neighbors=graph).fit(sparse.csr_array(X))
+    assert angle(thin.embedding_, plain.embedding_) < 1e-6
+    # They are what counts: others give another map, that of their own number.
+    fewer = clone(plain).set_params(neighbors=numbers[:, :7]).fit(X)
+    seven = clone(plain).set_params(n_neighbors=7).fit(X)
+    assert angle(fewer.embedding_, seven.embedding_) < 1e-6
+    # With a metric that scikit-learn evaluates, new rows are looked up there.
+    called = clone(plain).set_params(neighbors=numbers, metric=euclidean).fit(X)
+    assert_same_columns(called.transform(new), plain.transform(new), 1e-6)
+
+
+def test_given_neighbours_of_copies():
+    X = np.repeat(strip(120)[0], 5, axis=0)
+    numbers = NearestNeighbors(n_neighbors=30).fit(X).kneighbors(return_distance=False)
+    estimator = LocallyLinearEmbedding(method="hessian", neighbors=numbers)
+    with pytest.warns(InputAdjustedWarning, match="120 distinct"):
+        Y = estimator.fit_transform(X)
+    assert np.array_equal(Y, np.repeat(Y[::5], 5, axis=0))
+    with pytest.warns(InputAdjustedWarning, match="120 distinct"):
+        called = LocallyLinearEmbedding(
+            n_neighbors=30, method="hessian", metric=euclidean
+        ).fit(X)
+    assert np.array_equal(called.transform(X[:7]), called.embedding_[:7])
+    assert np.isfinite(called.transform(X[:7] + 0.01)).all()
+
+
+@pytest.mark.parametrize(
+    ("neighbors", "match"),
+    [
+        (np.full((60, 5), 60), r"row 0 .*60.*59"),
+        (np.full((60, 5), -1), r"row 0 "),
+        (np.zeros((59, 5), dtype=int), r"shape \(60, k\)"),
+        (np.full((60, 5), np.nan), "whole numbers"),
+        ([[1], [2, 3]], "neighbors"),
+        (sparse.eye_array(59), "60 × 60"),
+        (np.tile([1, 2], (60, 1)), r"row \d+ has \d neighbour"),
+    ],
+)
+def test_wrong_neighbours_are_named(neighbors, match):
+    estimator = LocallyLinearEmbedding(method="ltsa", neighbors=neighbors)
+    with pytest.raises(ParameterError, match=match):
+        estimator.fit(swiss_roll(60))
+    with pytest.raises(ParameterError, match="neighbors"):
+        estimator.set_params(metric="precomputed").fit(np.ones((60, 60)) - np.eye(60))
 
 
 @pytest.mark.parametrize("method", METHODS)

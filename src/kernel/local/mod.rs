@@ -290,7 +290,7 @@ impl<'a> Lists<'a, '_, '_> {
         let eta = modified::median(&mut ratios);
         let size = |row: usize| match self.of(row).0.len() {
             0 => 0,
-            k => modified::size(of(row), k, eta) as u32,
+            k => modified::size(of(row), components, k, eta) as u32,
         };
         Ok(Widths::Each((0..rows).map(size).collect()))
     }

@@ -4,14 +4,16 @@
 //! (x_l − x_i) with the smallest eigenvalues, w the regularised weights of
 //! standard LLE, α = ‖Vᵀ1‖/√s, H the reflection that takes Vᵀ1 to α1. The
 //! weights are W = (1 − α) w 1ᵀ + V H and the block is Ŵ Ŵᵀ with Ŵ = [−1ᵀ; W].
-//! s is the largest number for which the s smallest eigenvalues sum to less than
-//! η times the others, η the median over all rows of that ratio at s = k − d.
+//! s is the largest number up to k − d for which the s smallest eigenvalues sum to
+//! less than η times the others, η the median over all rows of that ratio at
+//! s = k − d.
 //!
 //! The block depends on the span of V alone, so that V is completed from the
 //! leading vectors by reflections (Householder) and not by an eigenvector each.
 //! Eigenvalues that rounding cannot tell from zero count as zero and are always
-//! in V; every row keeps at least one weight vector (scikit-learn may leave a row
-//! without any).
+//! in V, whatever d, for no choice among their vectors is better than another;
+//! every row keeps at least one weight vector (scikit-learn may leave a row
+//! without any, and has no bound k − d).
 //! Cost: [`super::frame`] twice (first values only) and 4·k·s·(k − s).
 
 use super::frame::{Frame, add, product};
@@ -49,8 +51,9 @@ pub(super) fn median(ratios: &mut [f64]) -> f64 {
     }
 }
 
-/// s, from the eigenvalues of k neighbours (those at zero left out).
-pub(super) fn size(values: &[f64], k: usize, eta: f64) -> usize {
+/// s, from the eigenvalues of k neighbours (those at zero left out), the first
+/// `components` of which are never small.
+pub(super) fn size(values: &[f64], components: usize, k: usize, eta: f64) -> usize {
     let total: f64 = values.iter().sum();
     let mut head = 0.0;
     let fits = |&value: &f64| {
@@ -59,7 +62,7 @@ pub(super) fn size(values: &[f64], k: usize, eta: f64) -> usize {
         total / head - 1.0 < eta * (1.0 - 1e-10)
     };
     let small = values.iter().take(values.len().saturating_sub(1)).map(fits).filter(|fits| *fits).count();
-    (k - values.len() + small).max(1)
+    (k - values.len() + small.min(values.len().saturating_sub(components))).max(1)
 }
 
 /// The factor Ŵ (k + 1 × s, row-major), the row itself first.
