@@ -266,6 +266,63 @@ fn pieces_are_joined_left_out_or_refused() {
 }
 
 #[test]
+fn weights_that_vanish_leave_pieces() {
+    // Neighbours all the same, but across the gap or to the far row their weight is rounding.
+    let segments = Array2::from_shape_fn((240, 2), |(i, axis)| {
+        if axis == 1 { 0.0 } else { (i % 120) as f64 / 119.0 + if i < 120 { 0.0 } else { 6.0 } }
+    });
+    let heat = SpectralEmbedding::default().n_neighbors(130_usize).weights(Weights::Heat).bandwidth(0.1);
+    let refused = heat.clone().disconnected(Policy::Error).fit(&segments, &Ctx::new(1, 0));
+    assert!(matches!(refused.err(), Some(Error::Disconnected { count: 2, .. })));
+    let ctx = Ctx::new(1, 0);
+    let model = heat.clone().fit(&segments, &ctx).unwrap();
+    let told = ctx.take_warnings();
+    assert!(
+        told[0].kind == WarningKind::Disconnected && told[0].message.contains("raise `bandwidth`"),
+        "{told:?}"
+    );
+    assert_eq!(
+        (model.eigenvalues()[0], attribute(&model, "n_connected_components")),
+        (0.0, Attribute::Int(2))
+    );
+    assert!(model.eigenvalues()[1] > 1e-3);
+    let largest = heat.disconnected(Policy::Largest).fit(&segments, &ctx).unwrap();
+    let y = embedding(&largest);
+    assert!((0..240).all(|i| y[[i, 0]].is_nan() == (i >= 120)));
+    let part = segments.slice(s![..120, ..]).to_owned();
+    assert_eq!(transform(&largest, &part, &ctx).unwrap(), y.slice(s![..120, ..]));
+    assert_eq!(full_affinity(&largest).dim(), (240, 240));
+
+    let mut points = roll(501);
+    points.row_mut(500).fill(1e3);
+    let far = DiffusionMaps::default().n_neighbors(20_usize);
+    let refused = far.clone().disconnected(Policy::Error).fit(&points, &Ctx::new(1, 0));
+    assert!(matches!(refused.err(), Some(Error::Disconnected { count: 2, .. })));
+    let ctx = Ctx::new(1, 0);
+    let model = far.clone().fit(&points, &ctx).unwrap();
+    let told = ctx.take_warnings();
+    assert!(
+        told[0].kind == WarningKind::Disconnected && told[0].message.contains("raise `epsilon`"),
+        "{told:?}"
+    );
+    assert_eq!(attribute(&model, "n_connected_components"), Attribute::Int(2));
+    assert!(model.eigenvalues()[0] == 1.0 && model.eigenvalues()[1] < 1.0 - 1e-6);
+    for data in [Data::from(&points), Data::Distances(distances(&points).view())] {
+        let mut method = far.clone().disconnected(Policy::Largest);
+        if let Data::Distances(_) = data {
+            method.metric = MetricName::Precomputed;
+        }
+        let largest = method.fit(data, &ctx).unwrap();
+        assert!(embedding(&largest).row(500)[0].is_nan() && largest.eigenvalues()[0] < 1.0 - 1e-6);
+        let y = embedding(&largest);
+        let placed = transform(&largest, data.select(&[0, 9, 499]).view(), &ctx).unwrap();
+        [0, 9, 499].iter().zip(placed.outer_iter()).for_each(|(&row, placed)| assert_eq!(placed, y.row(row)));
+    }
+    let refused = DiffusionMaps::default().n_neighbors(20_usize).epsilon(1e-3).disconnected(Policy::Error);
+    assert!(matches!(refused.fit(&roll(500), &ctx).err(), Some(Error::Disconnected { .. })));
+}
+
+#[test]
 fn pieces_of_given_affinities_are_told_apart_exactly() {
     // Cycles of 5, 7 and 9, and a row alone.
     let (sizes, mut edges, mut start) = ([5, 7, 9], Vec::new(), 0);

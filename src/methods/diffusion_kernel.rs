@@ -10,7 +10,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::affinity_graph::{bridge_rows, in_pieces};
+use super::affinity_graph::{bridge_rows, in_pieces, on_manifold, vanishing};
 use super::choices::{Isolated, ignores_scale, unfit};
 use super::locator::Locator;
 use super::manifold::{Manifold, NewRows, Paths};
@@ -117,11 +117,11 @@ pub fn near(
     let automatic = || automatic_width(lengths.len(), squares, ctx);
     let (epsilon, dimension) = epsilon.choose(scale, automatic, lengths.weights().iter())?;
     let kernel = weigh(lengths, &bridge_rows(&manifold), |length| gauss(length, epsilon))?;
-    let rows = kernel.len();
+    let (held, manifold) = on_manifold(Affinity::Sparse(kernel), 1.0, "epsilon", manifold, setting, ctx)?;
     Ok(DiffusionKernel {
-        kernel: Affinity::Sparse(kernel),
-        pieces: Components { labels: vec![0; rows], sizes: vec![rows] },
-        labels: manifold.labels().to_vec(),
+        kernel: held.affinity,
+        pieces: held.pieces,
+        labels: held.labels,
         bridges: manifold.bridges().clone(),
         reach: Reach::Near(Box::new(manifold)),
         epsilon,
@@ -160,7 +160,7 @@ pub fn all_pairs(setting: &Setting, epsilon: Epsilon, data: Data<'_>, ctx: &Ctx)
     let off_diagonal = matrix.indexed_iter().filter(|((i, j), _)| i < j).map(|(_, length)| length);
     let (epsilon, dimension) = epsilon.choose(length_scale, automatic, off_diagonal)?;
     matrix.par_mapv_inplace(|length| gauss(length, epsilon));
-    let held = in_pieces(Affinity::Dense(matrix), setting.policy, ctx)?;
+    let held = in_pieces(Affinity::Dense(matrix), 1.0, setting.policy, &vanishing("epsilon"), ctx)?;
     let locator = match (index, &held.kept) {
         (Some(index), None) => Locator::Points(Box::new(index)),
         (Some(index), Some(kept)) => {

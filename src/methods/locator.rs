@@ -14,7 +14,7 @@ use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::input::check::{self, check_offsets};
 use crate::input::scale::Scale;
-use crate::neighbors::{Hood, Index, Neighbors, query_distances};
+use crate::neighbors::{Algorithm, Hood, Index, Neighbors, query_distances};
 use crate::pipeline::Data;
 
 /// Where the training rows are, so that new rows find their neighbours.
@@ -40,6 +40,30 @@ pub enum Locator {
 }
 
 impl Locator {
+    /// The same with some rows of the graph alone, ascending.
+    pub fn part(self, part: &[u32], algorithm: Algorithm, ctx: &Ctx) -> Result<Locator> {
+        Ok(match self {
+            Locator::Points(index) => {
+                let points = index.points().view().select(&as_indices(part));
+                Locator::Points(Box::new(Index::build(points.view(), index.metric(), algorithm, ctx)?))
+            }
+            Locator::Distances { rows, columns } => {
+                let column = |&row: &u32| columns.as_ref().map_or(row, |columns| columns[row as usize]);
+                Locator::Distances { rows, columns: Some(part.iter().map(column).collect()) }
+            }
+            Locator::Graph { rows, columns } => {
+                let row = |at: usize| columns.as_ref().map_or(Some(at as u32), |columns| columns[at]);
+                let place = |row: u32| part.binary_search(&row).ok().map(|at| at as u32);
+                Locator::Graph { rows, columns: Some((0..rows).map(|at| row(at).and_then(place)).collect()) }
+            }
+        })
+    }
+
+    /// An order of the rows in which near rows are near, if one is known.
+    pub fn order(&self) -> Option<Vec<u32>> {
+        if let Locator::Points(index) = self { Some(index.order()) } else { None }
+    }
+
     /// Neighbours of new rows among the rows of the graph, at working scale;
     /// with `attach` a row that has none gets its nearest row, however far.
     pub fn find(

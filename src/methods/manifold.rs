@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::graph::geodesic::{PathMethod, Plan};
 use crate::graph::{Graph, shortcuts, warn_of_shortcuts};
 use crate::input::{Points, Scale};
-use crate::neighbors::{Hood, Link, Neighbors};
+use crate::neighbors::{Algorithm, Hood, Link, Neighbors};
 use crate::pipeline::{Attribute, Data};
 
 /// A connected neighbourhood graph that new rows can be hung onto.
@@ -118,6 +118,29 @@ impl Manifold {
             shortcuts: Vec::new(),
             path_method: paths.method,
             plan: OnceLock::new(),
+        })
+    }
+
+    /// This manifold with some rows of its graph alone, ascending. Paths are not
+    /// planned, and shortcuts are not known.
+    pub fn part(self, rows: &[u32], algorithm: Algorithm, ctx: &Ctx) -> Result<Manifold> {
+        let data_rows: Vec<u32> = rows.iter().map(|&row| self.data_row(row) as u32).collect();
+        let place = |row: u32| rows.binary_search(&row).ok().map(|at| at as u32);
+        let locator = self.locator.part(rows, algorithm, ctx)?;
+        Ok(Manifold {
+            graph: self.graph.subgraph(rows)?,
+            hood: match self.hood {
+                Hood::Nearest(k) => Hood::Nearest(k.min(rows.len())),
+                within => within,
+            },
+            order: locator.order(),
+            locator,
+            spread: self.spread.map(|spread| rows.iter().map(|&row| spread[row as usize]).collect()),
+            twins: self.twins.iter().filter_map(|&(row, twin)| Some((place(row)?, place(twin)?))).collect(),
+            kept: Some(data_rows),
+            shortcuts: Vec::new(),
+            plan: OnceLock::new(),
+            ..self
         })
     }
 
