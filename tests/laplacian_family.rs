@@ -584,6 +584,43 @@ fn full_and_sparse_kernels_give_the_same_walk() {
 }
 
 #[test]
+fn the_automatic_width_does_not_end_with_the_lists() {
+    // A round cloud with a thin rim: rows there have their neighbours far away.
+    let cloud = Array2::from_shape_fn((1000, 2), |(i, axis)| {
+        let radius = (-2.0 * (1.0 - (i as f64 + 0.5) / 1000.0).ln()).sqrt();
+        let angle = TAU * (i as f64 * 0.618_033_988_749_895).fract();
+        radius * if axis == 0 { angle.cos() } else { angle.sin() }
+    });
+    for points in [roll(1000), cloud] {
+        let fit = |neighbors: Option<usize>, scale: f64, threads: usize| {
+            let mut method = DiffusionMaps::default();
+            method.n_neighbors = neighbors;
+            method.fit(&(&points * scale), &Ctx::new(threads, 0)).unwrap()
+        };
+        let full = fit(None, 1.0, 2);
+        for neighbors in [10, 64] {
+            let model = fit(Some(neighbors), 1.0, 2);
+            // The lists may only widen it.
+            assert!(
+                model.epsilon() >= (1.0 - 1e-9) * full.epsilon(),
+                "{} {}",
+                model.epsilon(),
+                full.epsilon()
+            );
+            assert!(model.epsilon() < 10.0 * full.epsilon(), "{} {}", model.epsilon(), full.epsilon());
+            let dimension = |model| match attribute(model, "intrinsic_dimension") {
+                Attribute::Float(value) => value,
+                other => panic!("{other:?}"),
+            };
+            assert!((dimension(&model) - dimension(&full)).abs() < 1e-6);
+            assert!(model.eigenvalues()[0] < 1.0 - 1e-6, "{:?}", model.eigenvalues());
+            assert_eq!(fit(Some(neighbors), 1.0, 1).epsilon(), model.epsilon());
+            assert_eq!(fit(Some(neighbors), 1024.0, 2).epsilon(), 1024.0 * 1024.0 * model.epsilon());
+        }
+    }
+}
+
+#[test]
 fn diffusion_places_new_rows() {
     let (points, ctx) = (roll(300), Ctx::new(2, 0));
     let new = roll(320).slice(s![300.., ..]).to_owned();
