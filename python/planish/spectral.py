@@ -316,12 +316,20 @@ def spectral_embedding(
     if drop_first:
         return estimator.fit(adjacency).embedding_
     # The first eigenvector is known: constant, and its squares weighted by the degrees sum to one.
-    W = adjacency if _data.is_sparse(adjacency) else np.asarray(adjacency, dtype=np.float64)
-    total = float(W.sum() - W.diagonal().sum())
     if n_components == 1:
         estimator.fit(adjacency)  # checks the input
-        rest = np.empty((W.shape[0], 0))
+        rest = np.empty((estimator.embedding_.shape[0], 0))
     else:
         rest = estimator.set_params(n_components=n_components - 1).fit(adjacency).embedding_
-    first = np.full((W.shape[0], 1), 1.0 / np.sqrt(total))
+    first = np.full((rest.shape[0], 1), 1.0 / _root_of_volume(adjacency))
     return np.hstack([first, rest])
+
+
+def _root_of_volume(adjacency: Any) -> float:
+    """Return the root of the sum of the degrees, a row alone having degree 1."""
+    W = sparse.csr_array(adjacency, dtype=np.float64)
+    W = sparse.csr_array(W - sparse.diags_array(W.diagonal()))
+    peak = float(W.max()) or 1.0
+    degrees = (W / peak).sum(axis=1)
+    alone = int((degrees == 0).sum())
+    return float(np.sqrt(degrees.sum() + alone / peak) * np.sqrt(peak))
