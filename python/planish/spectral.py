@@ -101,7 +101,8 @@ class SpectralEmbedding(LocalEmbedding):
         smallest first.
     affinity_matrix_ : {scipy.sparse.csr_array, ndarray} of shape (n_samples, n_samples)
         The affinities, symmetric, with bridges; dense when all pairs of rows have
-        one. What is on the diagonal does not count.
+        one. What is on the diagonal does not count; among nearest neighbours it is
+        1, as in scikit-learn.
     n_neighbors_ : int
         Number of neighbours that was used, where neighbours were searched.
     gamma_ : float
@@ -238,6 +239,14 @@ class SpectralEmbedding(LocalEmbedding):
         if not self._affinity_is(_GIVEN_NEIGHBORS):
             return super()._new_data(X)
         return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)
+
+    def _remember(self, model: Any, X: Any) -> None:
+        super()._remember(model, X)
+        if self._affinity_is("nearest_neighbors"):
+            # As in scikit-learn a row is among its neighbours; the core leaves it out.
+            W = self.affinity_matrix_
+            own = (np.diff(W.indptr) > 0).astype(W.dtype)
+            self.affinity_matrix_ = sparse.csr_array(W + sparse.diags_array(own))
 
     def _evaluate(self, *rows: Any) -> Any:
         """Call the user's own affinity: of X, or of new rows with the training rows."""
