@@ -374,6 +374,24 @@ fn given_affinities_place_new_rows_full_or_sparse() {
 }
 
 #[test]
+fn training_rows_are_known_by_affinities_that_are_symmetric_up_to_rounding() {
+    let (points, ctx) = (roll(150), Ctx::new(2, 0));
+    let full = Array2::from_shape_fn((150, 150), |(i, j)| {
+        let gap = &points.row(i) - &points.row(j);
+        let rounding = if i < j { 1.0 + 1e-15 * ((i + 3 * j) % 7) as f64 } else { 1.0 };
+        (-0.05 * gap.dot(&gap)).exp() * rounding
+    });
+    let thin = full.mapv(|weight| if weight > 1e-3 { weight } else { 0.0 });
+    for data in [Data::Kernel(full.view()), Data::Graph(&sparse(&thin))] {
+        let model = precomputed(2).fit(data, &ctx).unwrap();
+        assert_eq!(transform(&model, data, &ctx).unwrap(), embedding(&model));
+        for thinned in [Data::Kernel(thin.view()), Data::Graph(&sparse(&full))] {
+            assert!(transform(&model, thinned, &ctx).is_ok());
+        }
+    }
+}
+
+#[test]
 fn new_rows_follow_the_eigenvalue_equation_and_stand_alone() {
     let (points, ctx) = (roll(300), Ctx::new(2, 0));
     let new = roll(330).slice(s![300.., ..]).to_owned();
