@@ -392,6 +392,34 @@ fn training_rows_are_known_by_affinities_that_are_symmetric_up_to_rounding() {
 }
 
 #[test]
+fn affinities_of_any_size_have_a_map() {
+    let (ctx, size) = (Ctx::new(1, 0), 2.0_f64.powi(60));
+    let points = roll(40);
+    let full = Array2::from_shape_fn((40, 40), |(i, j)| {
+        let gap = &points.row(i) - &points.row(j);
+        (-0.05 * gap.dot(&gap)).exp()
+    });
+    let expected = embedding(&precomputed(2).fit(Data::Kernel(full.view()), &ctx).unwrap());
+    // Coordinates go with the root of the affinities, and stay within range.
+    for (factor, root) in [(size.powi(17), size.powi(-8) / size.sqrt()), (size.powi(-8), size.powi(4))] {
+        let scaled = &full * factor;
+        for data in [Data::Kernel(scaled.view()), Data::Graph(&sparse(&scaled))] {
+            let model = precomputed(2).fit(data, &ctx).unwrap();
+            assert!(apart(&expected, &(embedding(&model) / root)) < 1e-9);
+            assert_eq!(transform(&model, data, &ctx).unwrap(), embedding(&model));
+            let gap = &full_affinity(&model) / factor - &full;
+            assert!(gap.indexed_iter().all(|((i, j), gap)| i == j || gap.abs() < 1e-15));
+        }
+    }
+    for size in [1e308, 1e-320] {
+        let equal = Array2::from_elem((6, 6), size);
+        let model = precomputed(2).fit(Data::Kernel(equal.view()), &ctx).unwrap();
+        close(model.eigenvalues(), &[1.2, 1.2]);
+        assert!(embedding(&model).iter().all(|value| value.is_finite()));
+    }
+}
+
+#[test]
 fn new_rows_follow_the_eigenvalue_equation_and_stand_alone() {
     let (points, ctx) = (roll(300), Ctx::new(2, 0));
     let new = roll(330).slice(s![300.., ..]).to_owned();

@@ -22,7 +22,8 @@ use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::graph::geodesic::PathMethod;
 use crate::graph::{Components, Graph, Policy};
-use crate::input::check::check_offsets;
+use crate::input::check::{check_offsets, largest};
+use crate::input::scale::largest_of;
 use crate::input::{Csr, PointsRef, Scale};
 use crate::kernel::affinity::{Affinity, Heat, reaches, votes, weigh};
 use crate::kernel::functions::{Kernel, kernel_matrix};
@@ -220,16 +221,29 @@ pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -
 /// Affinities that are given for all pairs.
 pub fn of_affinities(matrix: ArrayView2<'_, f64>, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
     let rows = matrix.nrows();
-    let held = in_pieces(given_dense(matrix, ctx)?, 0.0, policy, UNKNOWN, ctx)?;
-    Ok(held.with_source(Source::Affinities { rows }, None))
+    let scale = scale_of_affinities(largest(matrix));
+    let held = in_pieces(given_dense(scale.matrix(matrix).view(), ctx)?, 0.0, policy, UNKNOWN, ctx)?;
+    Ok(held.with_source(Source::Affinities { rows, scale }, None))
 }
 
 /// Affinities that are given as the edges of a graph.
 pub fn of_affinity_graph(given: &Csr, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
     check_offsets(given)?;
     let rows = given.rows();
-    let held = in_pieces(given_sparse(given)?, 0.0, policy, UNKNOWN, ctx)?;
-    Ok(held.with_source(Source::Affinities { rows }, None))
+    let scale = scale_of_affinities(largest_of(&given.values));
+    let affinity = if scale.is_one() {
+        given_sparse(given)?
+    } else {
+        let values = given.values.iter().map(|&weight| scale.into(weight)).collect();
+        given_sparse(&Csr { values, ..given.clone() })?
+    };
+    let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
+    Ok(held.with_source(Source::Affinities { rows, scale }, None))
+}
+
+/// What given affinities are multiplied by, so that sums of them are numbers.
+fn scale_of_affinities(largest: f64) -> Scale {
+    if largest.is_finite() { Scale::for_largest(largest) } else { Scale::ONE }
 }
 
 /// Median distance of a point to its nearest other one; 1 when all are equal.

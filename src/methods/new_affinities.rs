@@ -50,6 +50,8 @@ pub enum Source {
     Affinities {
         /// Number of training rows the caller knows.
         rows: usize,
+        /// What affinities were multiplied by.
+        scale: Scale,
     },
 }
 
@@ -125,6 +127,11 @@ fn no_affinity(row: usize) -> Error {
 }
 
 impl Source {
+    /// What the affinities of the training rows were multiplied by.
+    pub fn affinity_scale(&self) -> Scale {
+        if let Source::Affinities { scale, .. } = self { *scale } else { Scale::ONE }
+    }
+
     /// Coordinates of new rows.
     pub fn place(&self, training: &Training<'_>, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         match (self, data) {
@@ -135,11 +142,13 @@ impl Source {
                 near_points(points, *gamma, training, new, ctx)
             }
             (Source::Lengths(edges), data @ Data::Graph(_)) => edges.place(training, data, ctx),
-            (Source::Affinities { rows }, Data::Kernel(matrix)) => {
+            (Source::Affinities { rows, scale }, Data::Kernel(matrix)) => {
                 check_width(matrix, *rows, "affinities")?;
-                by_full_rows(training, matrix, ctx)
+                by_full_rows(training, *scale, matrix, ctx)
             }
-            (Source::Affinities { rows }, Data::Graph(given)) => by_sparse_rows(training, *rows, given, ctx),
+            (Source::Affinities { rows, scale }, Data::Graph(given)) => {
+                by_sparse_rows(training, *rows, *scale, given, ctx)
+            }
             (_, data) => Err(Error::input(format!(
                 "the model was fitted on another kind of data; new rows cannot come as {}",
                 data.kind()
@@ -243,12 +252,17 @@ fn check_new(row: usize, column: usize, weight: f64) -> Result<()> {
     )))
 }
 
-fn by_full_rows(training: &Training<'_>, matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Array2<f64>> {
+fn by_full_rows(
+    training: &Training<'_>,
+    scale: Scale,
+    matrix: ArrayView2<'_, f64>,
+    ctx: &Ctx,
+) -> Result<Array2<f64>> {
     for ((row, column), &weight) in matrix.indexed_iter() {
         check_new(row, column, weight)?;
     }
     let part = training.affinity.len();
-    let weight = |row: usize, j: usize| matrix[[row, training.data_row(j)]];
+    let weight = |row: usize, j: usize| scale.into(matrix[[row, training.data_row(j)]]);
     let known = KnownRows::new(training.affinity);
     let see = |row: usize| {
         let list: Vec<(usize, f64)> = (0..part).map(|j| (j, weight(row, j))).collect();
@@ -260,7 +274,13 @@ fn by_full_rows(training: &Training<'_>, matrix: ArrayView2<'_, f64>, ctx: &Ctx)
     training.place(matrix.nrows(), see, ctx)
 }
 
-fn by_sparse_rows(training: &Training<'_>, rows: usize, given: &Csr, ctx: &Ctx) -> Result<Array2<f64>> {
+fn by_sparse_rows(
+    training: &Training<'_>,
+    rows: usize,
+    scale: Scale,
+    given: &Csr,
+    ctx: &Ctx,
+) -> Result<Array2<f64>> {
     check_offsets(given)?;
     let mut place = vec![None; rows];
     (0..training.affinity.len()).for_each(|row| place[training.data_row(row)] = Some(row));
@@ -276,7 +296,7 @@ fn by_sparse_rows(training: &Training<'_>, rows: usize, given: &Csr, ctx: &Ctx) 
                 ))
             })?;
             if let Some(j) = known.filter(|_| weight > 0.0) {
-                list.push((j, weight));
+                list.push((j, scale.into(weight)));
             }
         }
         list.sort_unstable_by_key(|pair| pair.0);
