@@ -65,9 +65,10 @@ class DiffusionMaps(LocalEmbedding):
         How neighbours are searched. All give the same neighbours.
     disconnected : {"bridge", "largest", "error"}, default="bridge"
         What to do when no walk leads from some rows to others. "bridge" adds the
-        shortest edges that join the components; where no neighbours are searched
-        or a graph is given, they stay apart and the first columns only tell them
-        from each other. "largest" embeds the largest component and gives all
+        shortest edges that join the components of the neighbours; where kernel
+        values between components vanish, these stay apart and the first columns
+        only tell them from each other; components of a sparse graph, whose
+        distances are not known, are refused. "largest" embeds the largest component and gives all
         other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"

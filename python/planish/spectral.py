@@ -80,8 +80,8 @@ class SpectralEmbedding(LocalEmbedding):
     disconnected : {"bridge", "largest", "error"}, default="bridge"
         What to do when the graph falls into several components. "bridge" adds
         the shortest edges that join them; where affinities are given and no
-        distances are known, the components stay apart and the first columns only
-        tell them from each other. "largest" embeds the largest component and
+        distances are known, or affinities between the components vanish, these
+        stay apart and the first columns only tell them from each other. "largest" embeds the largest component and
         gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"

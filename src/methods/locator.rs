@@ -128,7 +128,8 @@ pub(super) fn check_placeable(row: usize, distances: &[f64], isolated: Isolated)
     if distances.is_empty() {
         let way_out = match isolated {
             Isolated::Error => {
-                "raise `radius`, set isolated='nearest' to hang it onto its nearest training row, or leave it out"
+                "raise `radius` where one is set, give it an edge to a row that was kept where a graph is given, set \
+                 isolated='nearest' to hang it onto its nearest training row, or leave it out"
             }
             Isolated::Nearest => {
                 "the graph given has no edge for it, and no distances are known; give it one"
