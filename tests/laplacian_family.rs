@@ -266,6 +266,63 @@ fn pieces_are_joined_left_out_or_refused() {
 }
 
 #[test]
+fn weights_that_vanish_leave_pieces() {
+    // Neighbours all the same, but across the gap or to the far row their weight is rounding.
+    let segments = Array2::from_shape_fn((240, 2), |(i, axis)| {
+        if axis == 1 { 0.0 } else { (i % 120) as f64 / 119.0 + if i < 120 { 0.0 } else { 6.0 } }
+    });
+    let heat = SpectralEmbedding::default().n_neighbors(130_usize).weights(Weights::Heat).bandwidth(0.1);
+    let refused = heat.clone().disconnected(Policy::Error).fit(&segments, &Ctx::new(1, 0));
+    assert!(matches!(refused.err(), Some(Error::Disconnected { count: 2, .. })));
+    let ctx = Ctx::new(1, 0);
+    let model = heat.clone().fit(&segments, &ctx).unwrap();
+    let told = ctx.take_warnings();
+    assert!(
+        told[0].kind == WarningKind::Disconnected && told[0].message.contains("raise `bandwidth`"),
+        "{told:?}"
+    );
+    assert_eq!(
+        (model.eigenvalues()[0], attribute(&model, "n_connected_components")),
+        (0.0, Attribute::Int(2))
+    );
+    assert!(model.eigenvalues()[1] > 1e-3);
+    let largest = heat.disconnected(Policy::Largest).fit(&segments, &ctx).unwrap();
+    let y = embedding(&largest);
+    assert!((0..240).all(|i| y[[i, 0]].is_nan() == (i >= 120)));
+    let part = segments.slice(s![..120, ..]).to_owned();
+    assert_eq!(transform(&largest, &part, &ctx).unwrap(), y.slice(s![..120, ..]));
+    assert_eq!(full_affinity(&largest).dim(), (240, 240));
+
+    let mut points = roll(501);
+    points.row_mut(500).fill(1e3);
+    let far = DiffusionMaps::default().n_neighbors(20_usize);
+    let refused = far.clone().disconnected(Policy::Error).fit(&points, &Ctx::new(1, 0));
+    assert!(matches!(refused.err(), Some(Error::Disconnected { count: 2, .. })));
+    let ctx = Ctx::new(1, 0);
+    let model = far.clone().fit(&points, &ctx).unwrap();
+    let told = ctx.take_warnings();
+    assert!(
+        told[0].kind == WarningKind::Disconnected && told[0].message.contains("raise `epsilon`"),
+        "{told:?}"
+    );
+    assert_eq!(attribute(&model, "n_connected_components"), Attribute::Int(2));
+    assert!(model.eigenvalues()[0] == 1.0 && model.eigenvalues()[1] < 1.0 - 1e-6);
+    for data in [Data::from(&points), Data::Distances(distances(&points).view())] {
+        let mut method = far.clone().disconnected(Policy::Largest);
+        if let Data::Distances(_) = data {
+            method.metric = MetricName::Precomputed;
+        }
+        let largest = method.fit(data, &ctx).unwrap();
+        assert!(embedding(&largest).row(500)[0].is_nan() && largest.eigenvalues()[0] < 1.0 - 1e-6);
+        let y = embedding(&largest);
+        let placed = transform(&largest, data.select(&[0, 9, 499]).view(), &ctx).unwrap();
+        [0, 9, 499].iter().zip(placed.outer_iter()).for_each(|(&row, placed)| assert_eq!(placed, y.row(row)));
+    }
+    let refused = DiffusionMaps::default().n_neighbors(20_usize).epsilon(1e-3).disconnected(Policy::Error);
+    assert!(matches!(refused.fit(&roll(500), &ctx).err(), Some(Error::Disconnected { .. })));
+}
+
+#[test]
 fn pieces_of_given_affinities_are_told_apart_exactly() {
     // Cycles of 5, 7 and 9, and a row alone.
     let (sizes, mut edges, mut start) = ([5, 7, 9], Vec::new(), 0);
@@ -313,6 +370,52 @@ fn given_affinities_place_new_rows_full_or_sparse() {
         for rows in [Data::Kernel(new.view()), Data::Graph(&sparse(&new))] {
             assert!(apart(&expected, &transform(&model, rows, &ctx).unwrap()) < 1e-7);
         }
+    }
+}
+
+#[test]
+fn training_rows_are_known_by_affinities_that_are_symmetric_up_to_rounding() {
+    let (points, ctx) = (roll(150), Ctx::new(2, 0));
+    let full = Array2::from_shape_fn((150, 150), |(i, j)| {
+        let gap = &points.row(i) - &points.row(j);
+        let rounding = if i < j { 1.0 + 1e-15 * ((i + 3 * j) % 7) as f64 } else { 1.0 };
+        (-0.05 * gap.dot(&gap)).exp() * rounding
+    });
+    let thin = full.mapv(|weight| if weight > 1e-3 { weight } else { 0.0 });
+    for data in [Data::Kernel(full.view()), Data::Graph(&sparse(&thin))] {
+        let model = precomputed(2).fit(data, &ctx).unwrap();
+        assert_eq!(transform(&model, data, &ctx).unwrap(), embedding(&model));
+        for thinned in [Data::Kernel(thin.view()), Data::Graph(&sparse(&full))] {
+            assert!(transform(&model, thinned, &ctx).is_ok());
+        }
+    }
+}
+
+#[test]
+fn affinities_of_any_size_have_a_map() {
+    let (ctx, size) = (Ctx::new(1, 0), 2.0_f64.powi(60));
+    let points = roll(40);
+    let full = Array2::from_shape_fn((40, 40), |(i, j)| {
+        let gap = &points.row(i) - &points.row(j);
+        (-0.05 * gap.dot(&gap)).exp()
+    });
+    let expected = embedding(&precomputed(2).fit(Data::Kernel(full.view()), &ctx).unwrap());
+    // Coordinates go with the root of the affinities, and stay within range.
+    for (factor, root) in [(size.powi(17), size.powi(-8) / size.sqrt()), (size.powi(-8), size.powi(4))] {
+        let scaled = &full * factor;
+        for data in [Data::Kernel(scaled.view()), Data::Graph(&sparse(&scaled))] {
+            let model = precomputed(2).fit(data, &ctx).unwrap();
+            assert!(apart(&expected, &(embedding(&model) / root)) < 1e-9);
+            assert_eq!(transform(&model, data, &ctx).unwrap(), embedding(&model));
+            let gap = &full_affinity(&model) / factor - &full;
+            assert!(gap.indexed_iter().all(|((i, j), gap)| i == j || gap.abs() < 1e-15));
+        }
+    }
+    for size in [1e308, 1e-320] {
+        let equal = Array2::from_elem((6, 6), size);
+        let model = precomputed(2).fit(Data::Kernel(equal.view()), &ctx).unwrap();
+        close(model.eigenvalues(), &[1.2, 1.2]);
+        assert!(embedding(&model).iter().all(|value| value.is_finite()));
     }
 }
 
@@ -523,6 +626,43 @@ fn full_and_sparse_kernels_give_the_same_walk() {
         let by_graph = method.clone().eigen_solver(solver).fit(Data::Graph(&sparse(&full)), &ctx).unwrap();
         close(by_graph.eigenvalues(), by_points.eigenvalues());
         assert!(apart(&embedding(&by_points), &embedding(&by_graph)) < 1e-7);
+    }
+}
+
+#[test]
+fn the_automatic_width_does_not_end_with_the_lists() {
+    // A round cloud with a thin rim: rows there have their neighbours far away.
+    let cloud = Array2::from_shape_fn((1000, 2), |(i, axis)| {
+        let radius = (-2.0 * (1.0 - (i as f64 + 0.5) / 1000.0).ln()).sqrt();
+        let angle = TAU * (i as f64 * 0.618_033_988_749_895).fract();
+        radius * if axis == 0 { angle.cos() } else { angle.sin() }
+    });
+    for points in [roll(1000), cloud] {
+        let fit = |neighbors: Option<usize>, scale: f64, threads: usize| {
+            let mut method = DiffusionMaps::default();
+            method.n_neighbors = neighbors;
+            method.fit(&(&points * scale), &Ctx::new(threads, 0)).unwrap()
+        };
+        let full = fit(None, 1.0, 2);
+        for neighbors in [10, 64] {
+            let model = fit(Some(neighbors), 1.0, 2);
+            // The lists may only widen it.
+            assert!(
+                model.epsilon() >= (1.0 - 1e-9) * full.epsilon(),
+                "{} {}",
+                model.epsilon(),
+                full.epsilon()
+            );
+            assert!(model.epsilon() < 10.0 * full.epsilon(), "{} {}", model.epsilon(), full.epsilon());
+            let dimension = |model| match attribute(model, "intrinsic_dimension") {
+                Attribute::Float(value) => value,
+                other => panic!("{other:?}"),
+            };
+            assert!((dimension(&model) - dimension(&full)).abs() < 1e-6);
+            assert!(model.eigenvalues()[0] < 1.0 - 1e-6, "{:?}", model.eigenvalues());
+            assert_eq!(fit(Some(neighbors), 1.0, 1).epsilon(), model.epsilon());
+            assert_eq!(fit(Some(neighbors), 1024.0, 2).epsilon(), 1024.0 * 1024.0 * model.epsilon());
+        }
     }
 }
 

@@ -36,7 +36,10 @@ class DiffusionMaps(LocalEmbedding):
         themselves.
     epsilon : float or "auto", default="auto"
         Scale of the kernel ``exp(-d² / epsilon)``, a squared distance. "auto"
-        takes the one at which the sum of the kernel grows fastest [2]_.
+        takes the one at which the sum S of the kernel over pairs of rows (at most
+        2^19 of them, evenly chosen; of a sparse graph its edges) grows fastest
+        [2]_, but no less than the squared distance to the last of `n_neighbors`,
+        the median over the rows.
     n_neighbors : int or None, default=64
         Kernel values of each row that are kept: those of its nearest rows. None,
         or a number that all other rows make up, keeps all n² of them.
@@ -62,9 +65,10 @@ class DiffusionMaps(LocalEmbedding):
         How neighbours are searched. All give the same neighbours.
     disconnected : {"bridge", "largest", "error"}, default="bridge"
         What to do when no walk leads from some rows to others. "bridge" adds the
-        shortest edges that join the components; where no neighbours are searched
-        or a graph is given, they stay apart and the first columns only tell them
-        from each other. "largest" embeds the largest component and gives all
+        shortest edges that join the components of the neighbours; where kernel
+        values between components vanish, these stay apart and the first columns
+        only tell them from each other; components of a sparse graph, whose
+        distances are not known, are refused. "largest" embeds the largest component and gives all
         other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"
@@ -95,8 +99,8 @@ class DiffusionMaps(LocalEmbedding):
     stationary_distribution_ : ndarray of shape (n_samples,)
         Share of time a long walk spends at each row; sums to one.
     intrinsic_dimension_ : float
-        The dimension of the manifold as the automatic `epsilon` sees it; not
-        there when `epsilon` was given.
+        The dimension of the manifold as the automatic `epsilon` sees it: twice
+        the slope of log S against log `epsilon`. Not there when `epsilon` was given.
     n_neighbors_ : int
         Number of neighbours that was used; not there when all rows were.
     component_labels_ : ndarray of shape (n_samples,)

@@ -80,8 +80,8 @@ class SpectralEmbedding(LocalEmbedding):
     disconnected : {"bridge", "largest", "error"}, default="bridge"
         What to do when the graph falls into several components. "bridge" adds
         the shortest edges that join them; where affinities are given and no
-        distances are known, the components stay apart and the first columns only
-        tell them from each other. "largest" embeds the largest component and
+        distances are known, or affinities between the components vanish, these
+        stay apart and the first columns only tell them from each other. "largest" embeds the largest component and
         gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"
@@ -101,7 +101,8 @@ class SpectralEmbedding(LocalEmbedding):
         smallest first.
     affinity_matrix_ : {scipy.sparse.csr_array, ndarray} of shape (n_samples, n_samples)
         The affinities, symmetric, with bridges; dense when all pairs of rows have
-        one. What is on the diagonal does not count.
+        one. What is on the diagonal does not count; among nearest neighbours it is
+        1, as in scikit-learn.
     n_neighbors_ : int
         Number of neighbours that was used, where neighbours were searched.
     gamma_ : float
@@ -239,6 +240,14 @@ class SpectralEmbedding(LocalEmbedding):
             return super()._new_data(X)
         return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)
 
+    def _remember(self, model: Any, X: Any) -> None:
+        super()._remember(model, X)
+        if self._affinity_is("nearest_neighbors"):
+            # As in scikit-learn a row is among its neighbours; the core leaves it out.
+            W = self.affinity_matrix_
+            own = (np.diff(W.indptr) > 0).astype(W.dtype)
+            self.affinity_matrix_ = sparse.csr_array(W + sparse.diags_array(own))
+
     def _evaluate(self, *rows: Any) -> Any:
         """Call the user's own affinity: of X, or of new rows with the training rows."""
         shape = (rows[0].shape[0], rows[-1].shape[0])
@@ -316,12 +325,20 @@ def spectral_embedding(
     if drop_first:
         return estimator.fit(adjacency).embedding_
     # The first eigenvector is known: constant, and its squares weighted by the degrees sum to one.
-    W = adjacency if _data.is_sparse(adjacency) else np.asarray(adjacency, dtype=np.float64)
-    total = float(W.sum() - W.diagonal().sum())
     if n_components == 1:
         estimator.fit(adjacency)  # checks the input
-        rest = np.empty((W.shape[0], 0))
+        rest = np.empty((estimator.embedding_.shape[0], 0))
     else:
         rest = estimator.set_params(n_components=n_components - 1).fit(adjacency).embedding_
-    first = np.full((W.shape[0], 1), 1.0 / np.sqrt(total))
+    first = np.full((rest.shape[0], 1), 1.0 / _root_of_volume(adjacency))
     return np.hstack([first, rest])
+
+
+def _root_of_volume(adjacency: Any) -> float:
+    """Return the root of the sum of the degrees, a row alone having degree 1."""
+    W = sparse.csr_array(adjacency, dtype=np.float64)
+    W = sparse.csr_array(W - sparse.diags_array(W.diagonal()))
+    peak = float(W.max()) or 1.0
+    degrees = (W / peak).sum(axis=1)
+    alone = int((degrees == 0).sum())
+    return float(np.sqrt(degrees.sum() + alone / peak) * np.sqrt(peak))

@@ -139,6 +139,21 @@ impl Graph {
         Ok(Graph { offsets: self.offsets.clone(), targets: self.targets.clone(), weights })
     }
 
+    /// The edges for which `holds(i, j, weight)`, which must be symmetric in i and j.
+    pub fn only(&self, holds: impl Fn(usize, usize, f64) -> bool) -> Graph {
+        let mut part = Rows::with_capacity(self.len(), self.targets.len());
+        for i in 0..self.len() {
+            let (targets, weights) = self.row(i);
+            for (&j, &weight) in targets.iter().zip(weights) {
+                if holds(i, j as usize, weight) {
+                    part.push(j, weight);
+                }
+            }
+            part.end_row();
+        }
+        part.into_graph()
+    }
+
     /// This graph among `n` nodes, its node i being `rows[i]`, ascending; the
     /// others have no edges.
     pub fn spread_over(&self, rows: &[u32], n: usize) -> Result<Graph> {

@@ -59,6 +59,12 @@ impl Scale {
         times_power(length, -self.exponent)
     }
 
+    /// A value of the data that goes with the root of what was scaled.
+    pub fn into_root(self, value: f64) -> f64 {
+        let odd = if self.exponent.rem_euclid(2) == 1 { std::f64::consts::SQRT_2 } else { 1.0 };
+        times_power(value, self.exponent.div_euclid(2)) * odd
+    }
+
     /// A squared length at working scale, in the data's own units; what leaves
     /// the range of `f64` stops at its ends.
     pub fn back_squared(self, squared: f64) -> f64 {

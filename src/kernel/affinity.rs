@@ -21,6 +21,11 @@ use crate::graph::{Components, Graph, components};
 const LEAST_HEAT: f64 = 1e-100;
 /// A bridge weighs at least this much of the lightest edge.
 const LEAST_BRIDGE: f64 = 1e-3;
+/// What no bridge falls below, so that it holds (edges weigh at most 1).
+const FIRM_BRIDGE: f64 = 1e-10;
+/// An affinity below this share of the degrees of both its rows is rounding: pieces
+/// joined by such alone are pieces to every eigensolver.
+const LOOSE: f64 = 1e-12;
 
 /// Symmetric affinities ≥ 0.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,11 +77,29 @@ impl Affinity {
         }
     }
 
-    /// The pieces that affinities above zero hold together.
-    pub fn components(&self) -> Components {
+    /// The pieces that affinities hold together; `own` is what a row is to itself.
+    /// What is rounding beside the degrees of both rows holds nothing.
+    pub fn components(&self, own: f64) -> Components {
+        let degrees: Vec<f64> = self.degrees().into_iter().map(|degree| own + degree).collect();
+        let holds = |i: usize, j: usize, weight: f64| weight > LOOSE * degrees[i].min(degrees[j]);
         match self {
-            Affinity::Sparse(graph) => components(graph),
-            Affinity::Dense(matrix) => dense_components(matrix.view()),
+            Affinity::Sparse(graph) => components(&graph.only(holds)),
+            Affinity::Dense(matrix) => dense_components(matrix.view(), holds),
+        }
+    }
+
+    /// Without any affinity between rows of different pieces.
+    pub fn apart(self, labels: &[usize]) -> Affinity {
+        match self {
+            Affinity::Sparse(graph) => Affinity::Sparse(graph.only(|i, j, _| labels[i] == labels[j])),
+            Affinity::Dense(mut matrix) => {
+                matrix.indexed_iter_mut().filter(|((i, j), _)| labels[*i] != labels[*j]).for_each(
+                    |(_, weight)| {
+                        *weight = 0.0;
+                    },
+                );
+                Affinity::Dense(matrix)
+            }
         }
     }
 
@@ -107,8 +130,8 @@ impl Affinity {
     }
 }
 
-/// Pieces of a full matrix, by walking along its entries above zero.
-fn dense_components(matrix: ArrayView2<'_, f64>) -> Components {
+/// Pieces of a full matrix, by walking along the entries that hold.
+fn dense_components(matrix: ArrayView2<'_, f64>, holds: impl Fn(usize, usize, f64) -> bool) -> Components {
     const UNSEEN: usize = usize::MAX;
     let n = matrix.nrows();
     let (mut labels, mut sizes, mut open) = (vec![UNSEEN; n], Vec::new(), Vec::new());
@@ -123,7 +146,7 @@ fn dense_components(matrix: ArrayView2<'_, f64>) -> Components {
         while let Some(row) = open.pop() {
             sizes[piece] += 1;
             for (other, &weight) in matrix.row(row).iter().enumerate() {
-                if weight > 0.0 && labels[other] == UNSEEN {
+                if labels[other] == UNSEEN && holds(row, other, weight) {
                     labels[other] = piece;
                     open.push(other);
                 }
@@ -215,7 +238,7 @@ pub fn weigh(lengths: &Graph, bridges: &[(u32, u32)], weight: impl Fn(f64) -> f6
             }
         }
     }
-    let least = if lightest.is_finite() { (LEAST_BRIDGE * lightest).max(LEAST_HEAT) } else { 1.0 };
+    let least = if lightest.is_finite() { (LEAST_BRIDGE * lightest).max(FIRM_BRIDGE) } else { 1.0 };
     weighed.reweighted(|i, j, weight| if is_bridge(i, j) { weight.max(least) } else { weight })
 }
 
@@ -253,12 +276,35 @@ mod tests {
     }
 
     #[test]
+    fn rounding_holds_nothing_together_but_a_faint_row_is_held() {
+        // Two pairs, and a row whose only affinities are next to nothing.
+        let mut matrix = Array2::zeros((5, 5));
+        for (i, j, weight) in [(0, 1, 1.0), (2, 3, 1.0), (1, 2, 1e-14), (3, 4, 1e-40)] {
+            matrix[[i, j]] = weight;
+            matrix[[j, i]] = weight;
+        }
+        let graph = Graph::from_csr(
+            5,
+            &[0, 1, 3, 5, 7, 8],
+            &[1, 0, 2, 1, 3, 2, 4, 3],
+            &[1.0, 1.0, 1e-14, 1e-14, 1.0, 1.0, 1e-40, 1e-40],
+        );
+        for affinity in [Affinity::Dense(matrix), Affinity::Sparse(graph.unwrap())] {
+            assert_eq!(affinity.components(0.0).labels, [0, 0, 1, 1, 1]);
+            assert_eq!(affinity.components(1.0).labels, [0, 0, 1, 1, 2]);
+            let apart = affinity.apart(&[0, 0, 1, 1, 1]);
+            apart.for_each(1, |other, weight| assert!(other == 0 || weight == 0.0));
+            apart.for_each(4, |other, weight| assert!((weight > 0.0) == (other == 3)));
+        }
+    }
+
+    #[test]
     fn dense_and_sparse_pieces_agree() {
         let graph = Graph::from_csr(4, &[0, 1, 2, 3, 4], &[2, 3, 0, 1], &[1.0; 4]).unwrap();
         let mut matrix = Array2::eye(4);
         [(0, 2), (2, 0), (1, 3), (3, 1)].into_iter().for_each(|pair| matrix[pair] = 1.0);
         let (sparse, dense) = (Affinity::Sparse(graph), Affinity::Dense(matrix));
-        assert_eq!(sparse.components(), dense.components());
+        assert_eq!(sparse.components(0.0), dense.components(0.0));
         assert_eq!(sparse.degrees(), dense.degrees());
     }
 }

@@ -17,7 +17,8 @@ use crate::input::check::{asymmetry, largest};
 
 /// Largest difference of the two directions of an affinity, relative to the
 /// larger (of a full matrix: to the largest), that counts as rounding.
-const ASYMMETRY: f64 = 1e-8;
+pub const ASYMMETRY: f64 = 1e-8;
+
 /// A caller's full matrix of affinities: square, not negative, symmetric.
 pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Affinity> {
     let (n, columns) = matrix.dim();

@@ -163,7 +163,7 @@ mod tests {
         let (offsets, targets) = ([0, 1, 3, 4, 5, 6, 6], [1, 0, 2, 1, 4, 3]);
         let graph = Graph::from_csr(6, &offsets, &targets, &[2.0, 2.0, 3.0, 3.0, 0.5, 0.5]).unwrap();
         let affinity = Affinity::Sparse(graph.clone());
-        (graph, usable_degrees(affinity.degrees()), affinity.components())
+        (graph, usable_degrees(affinity.degrees()), affinity.components(0.0))
     }
 
     fn largest(matrix: &Array2<f64>) -> f64 {

@@ -10,6 +10,9 @@
 //! and not at all where it sees single rows or everything; the best ε is where
 //! log S grows fastest against log ε, and twice that slope is the dimension.
 //!
+//! S is over pairs of all rows (or of evenly chosen ones): over the nearest alone it
+//! stops growing at their reach, whatever the manifold does beyond.
+//!
 //! Cost: O(entries); the automatic ε looks at a bounded number of pairs.
 
 use ndarray::Axis;
@@ -23,6 +26,8 @@ use crate::error::Result;
 
 /// Pairs the automatic ε looks at.
 const PAIRS: usize = 1 << 19;
+/// Rows that it compares others with, at most.
+const COMPARED: usize = 1 << 12;
 /// Widths tried, twice: coarse, then between the neighbours of the best.
 const WIDTHS: usize = 48;
 
@@ -84,10 +89,23 @@ pub struct Width {
     pub dimension: f64,
 }
 
-/// The ε at which log S grows fastest; `squares(i)` are the squared distances of
-/// row i to those it is compared with. All rows in one place: ε = 1.
-pub fn automatic_width(rows: usize, squares: impl Fn(usize) -> Vec<f64>, ctx: &Ctx) -> Result<Width> {
-    let lists = some_rows(rows, squares);
+/// The pairs that S is summed over: some rows and those they are compared with, both
+/// evenly chosen and ascending. Of few rows they are all.
+pub fn sample(rows: usize) -> (Vec<u32>, Vec<u32>) {
+    let compared = evenly(rows, COMPARED);
+    let some = evenly(rows, PAIRS / compared.len().max(1));
+    (some, compared)
+}
+
+/// At most `most` of `rows` rows.
+fn evenly(rows: usize, most: usize) -> Vec<u32> {
+    let count = rows.min(most);
+    (0..count).map(|at| (at * rows / count) as u32).collect()
+}
+
+/// The ε at which log S grows fastest, S summed over `lists`: squared distances of
+/// some rows to others. All in one place: ε = 1.
+pub fn automatic_width(lists: &[Vec<f64>], ctx: &Ctx) -> Result<Width> {
     let mut sorted: Vec<f64> = lists.iter().flatten().copied().filter(|&square| square > 0.0).collect();
     if sorted.is_empty() {
         return Ok(Width { epsilon: 1.0, dimension: 0.0 });
@@ -96,21 +114,8 @@ pub fn automatic_width(rows: usize, squares: impl Fn(usize) -> Vec<f64>, ctx: &C
     // Pairs that all but coincide would only stretch the grid.
     let (low, high) = (sorted[sorted.len() / 100].ln() - 1.0, sorted[sorted.len() - 1].ln() + 1.0);
     let step = (high - low) / WIDTHS as f64;
-    let coarse = steepest(&lists, low, step, ctx)?;
-    steepest(&lists, coarse.epsilon.ln() - step, 2.0 * step / WIDTHS as f64, ctx)
-}
-
-/// Evenly chosen rows, as many as hold [`PAIRS`] pairs.
-fn some_rows(rows: usize, squares: impl Fn(usize) -> Vec<f64>) -> Vec<Vec<f64>> {
-    let mut lists: Vec<Vec<f64>> = Vec::new();
-    if rows == 0 {
-        return lists;
-    }
-    let first = squares(0);
-    let wanted = (PAIRS / first.len().max(1)).clamp(1, rows);
-    lists.push(first);
-    lists.extend((1..wanted).map(|at| squares(at * rows / wanted)));
-    lists
+    let coarse = steepest(lists, low, step, ctx)?;
+    steepest(lists, coarse.epsilon.ln() - step, 2.0 * step / WIDTHS as f64, ctx)
 }
 
 /// The best of widths exp(low + step·s), s = 0..=WIDTHS, the first of equal ones.
@@ -159,12 +164,22 @@ mod tests {
                 let gap = |j: usize| (0..used).map(|c| (place(i)[c] - place(j)[c]).powi(2)).sum::<f64>();
                 (0..900).filter(|&j| j != i).map(gap).collect()
             };
-            let width = ctx.install(|| automatic_width(900, squares, &ctx)).unwrap();
+            let lists: Vec<Vec<f64>> = (0..900).step_by(2).map(squares).collect();
+            let width = ctx.install(|| automatic_width(&lists, &ctx)).unwrap();
             assert!((low..high).contains(&width.dimension), "{width:?}");
             assert!(width.epsilon > 1e-6 && width.epsilon < 1.0, "{width:?}");
         }
-        let same = automatic_width(5, |_| vec![0.0; 4], &ctx).unwrap();
+        let same = automatic_width(&vec![vec![0.0; 4]; 5], &ctx).unwrap();
         assert_eq!(same, Width { epsilon: 1.0, dimension: 0.0 });
+    }
+
+    #[test]
+    fn samples_are_bounded_even_and_all_of_few_rows() {
+        assert_eq!(sample(0), (vec![], vec![]));
+        assert_eq!(sample(3), (vec![0, 1, 2], vec![0, 1, 2]));
+        let (some, compared) = sample(1_000_000);
+        assert_eq!(some.len() * compared.len(), PAIRS);
+        assert_eq!((some[0], some[1], compared[1]), (0, 1_000_000 / 128, 1_000_000 / 4096));
     }
 
     #[test]

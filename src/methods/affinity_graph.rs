@@ -9,6 +9,8 @@
 //!
 //! Cost: a neighbour search, then O(edges); n²·D for the dense kernel.
 
+use std::collections::BTreeMap;
+
 use ndarray::{Array2, ArrayView2};
 
 use super::choices::Isolated;
@@ -20,7 +22,8 @@ use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::graph::geodesic::PathMethod;
 use crate::graph::{Components, Graph, Policy};
-use crate::input::check::check_offsets;
+use crate::input::check::{check_offsets, largest};
+use crate::input::scale::largest_of;
 use crate::input::{Csr, PointsRef, Scale};
 use crate::kernel::affinity::{Affinity, Heat, reaches, votes, weigh};
 use crate::kernel::functions::{Kernel, kernel_matrix};
@@ -98,21 +101,55 @@ pub fn of_neighborhood(
             manifold.data_row(row as u32)
         })?;
     }
-    let rows = affinity.len();
+    let (held, manifold) = on_manifold(affinity, 0.0, "bandwidth", manifold, setting, ctx)?;
+    let reach: Vec<f64> = reach.iter().map(|reach| reach.0).collect();
+    let reach =
+        held.kept.as_ref().map(|kept| kept.iter().map(|&row| reach[row as usize]).collect()).unwrap_or(reach);
     Ok(AffinityGraph {
-        pieces: Components { labels: vec![0; rows], sizes: vec![rows] },
-        labels: manifold.labels().to_vec(),
+        affinity: held.affinity,
+        pieces: held.pieces,
+        labels: held.labels,
         kept: manifold.kept().map(<[u32]>::to_vec),
         bridges: manifold.bridges().clone(),
         bandwidth: heat.map(|heat| scale.back(heat.bandwidth)),
-        source: Source::Neighborhood {
-            reach: reach.iter().map(|reach| reach.0).collect(),
-            heat,
-            manifold: Box::new(manifold),
-        },
-        affinity,
+        source: Source::Neighborhood { reach, heat, manifold: Box::new(manifold) },
     })
 }
+
+/// Act on the weights of a manifold's graph when they fall apart where its lengths
+/// do not; `own` is what a row is to itself, `width` the parameter they vanish by.
+/// `kept` of the result are rows of the graph, its labels those of the data.
+pub fn on_manifold(
+    weights: Affinity,
+    own: f64,
+    width: &str,
+    manifold: Manifold,
+    setting: &Setting,
+    ctx: &Ctx,
+) -> Result<(Held, Manifold)> {
+    let mut held = in_pieces(weights, own, setting.policy, &vanishing(width), ctx)?;
+    let piece = |row: usize| manifold.graph_row(row).map(|at| held.labels[at as usize]);
+    // Bridges join pieces of the lengths, and count for nothing here.
+    let mut names = BTreeMap::new();
+    let labels = manifold.labels().iter().enumerate().map(|(row, &label)| {
+        let next = names.len();
+        *names.entry((label, piece(row))).or_insert(next)
+    });
+    held.labels = labels.collect();
+    let manifold = match &held.kept {
+        Some(kept) => manifold.part(kept, setting.algorithm, ctx)?,
+        None => manifold,
+    };
+    Ok((held, manifold))
+}
+
+/// Why pieces of weights by distance are apart.
+pub fn vanishing(width: &str) -> String {
+    format!("the affinities between them vanish (raise `{width}` to join them)")
+}
+
+/// Why pieces of affinities are apart of which nothing else is known.
+const UNKNOWN: &str = "nothing says how near these are to one another";
 
 /// The bridges as rows of the graph.
 pub fn bridge_rows(manifold: &Manifold) -> Vec<(u32, u32)> {
@@ -143,7 +180,7 @@ pub fn of_length_graph(
         Some(heat) => weigh(&lengths, &[], |distance| heat.weight(distance))?,
     };
     let affinity = Affinity::Sparse(graph);
-    let held = in_pieces(affinity, policy, ctx)?;
+    let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
     if let Some(heat) = heat {
         let suggested = Heat::automatic(reach.iter().map(|&(distance, _)| distance)).bandwidth;
         refuse_lonely_rows(&held.affinity, "bandwidth", heat.bandwidth, suggested, |row| held.data_row(row))?;
@@ -172,7 +209,8 @@ pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -
         let suggested = 1.0 / median_gap(points, ctx)?.powi(2);
         refuse_lonely_rows(&affinity, "gamma", gamma, suggested, |row| row)?;
     }
-    let held = in_pieces(affinity, policy, ctx)?;
+    let apart = "the affinities between them vanish (lower `gamma` to join them)";
+    let held = in_pieces(affinity, 0.0, policy, apart, ctx)?;
     let points = match &held.kept {
         None => points.to_owned(),
         Some(kept) => points.select(&super::neighborhood::as_indices(kept)),
@@ -183,16 +221,29 @@ pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -
 /// Affinities that are given for all pairs.
 pub fn of_affinities(matrix: ArrayView2<'_, f64>, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
     let rows = matrix.nrows();
-    let held = in_pieces(given_dense(matrix, ctx)?, policy, ctx)?;
-    Ok(held.with_source(Source::Affinities { rows }, None))
+    let scale = scale_of_affinities(largest(matrix));
+    let held = in_pieces(given_dense(scale.matrix(matrix).view(), ctx)?, 0.0, policy, UNKNOWN, ctx)?;
+    Ok(held.with_source(Source::Affinities { rows, scale }, None))
 }
 
 /// Affinities that are given as the edges of a graph.
 pub fn of_affinity_graph(given: &Csr, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
     check_offsets(given)?;
     let rows = given.rows();
-    let held = in_pieces(given_sparse(given)?, policy, ctx)?;
-    Ok(held.with_source(Source::Affinities { rows }, None))
+    let scale = scale_of_affinities(largest_of(&given.values));
+    let affinity = if scale.is_one() {
+        given_sparse(given)?
+    } else {
+        let values = given.values.iter().map(|&weight| scale.into(weight)).collect();
+        given_sparse(&Csr { values, ..given.clone() })?
+    };
+    let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
+    Ok(held.with_source(Source::Affinities { rows, scale }, None))
+}
+
+/// What given affinities are multiplied by, so that sums of them are numbers.
+fn scale_of_affinities(largest: f64) -> Scale {
+    if largest.is_finite() { Scale::for_largest(largest) } else { Scale::ONE }
 }
 
 /// Median distance of a point to its nearest other one; 1 when all are equal.
@@ -246,9 +297,10 @@ impl Held {
     }
 }
 
-/// Act on affinities in pieces.
-pub fn in_pieces(affinity: Affinity, policy: Policy, ctx: &Ctx) -> Result<Held> {
-    let pieces = affinity.components();
+/// Act on affinities in pieces, which are apart because of `why`; `own` is what a row
+/// is to itself.
+pub fn in_pieces(affinity: Affinity, own: f64, policy: Policy, why: &str, ctx: &Ctx) -> Result<Held> {
+    let pieces = affinity.components(own);
     let labels = pieces.labels.clone();
     let count = pieces.count();
     if count <= 1 {
@@ -263,8 +315,8 @@ pub fn in_pieces(affinity: Affinity, policy: Policy, ctx: &Ctx) -> Result<Held> 
             ctx.warn(
                 WarningKind::Disconnected,
                 format!(
-                    "the affinities fall into {count} connected components (sizes {sizes}); the largest is kept \
-                     and {} of {rows} rows are dropped",
+                    "the affinities fall into {count} connected components (sizes {sizes}) and {why}; the \
+                     largest is kept and {} of {rows} rows are dropped",
                     rows - kept.len()
                 ),
             );
@@ -276,12 +328,12 @@ pub fn in_pieces(affinity: Affinity, policy: Policy, ctx: &Ctx) -> Result<Held> 
             ctx.warn(
                 WarningKind::Disconnected,
                 format!(
-                    "the affinities fall into {count} connected components (sizes {sizes}) and nothing says how \
-                     near these are to one another; the first {} coordinate(s) only tell them apart, embed \
+                    "the affinities fall into {count} connected components (sizes {sizes}) and {why}; the first {} coordinate(s) only tell them apart, embed \
                      them one by one to see inside",
                     count - 1
                 ),
             );
+            let affinity = affinity.apart(&labels);
             Ok(Held { affinity, pieces, labels, kept: None })
         }
     }

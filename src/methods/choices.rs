@@ -206,6 +206,9 @@ pub fn check_components(n_components: usize, most: usize, why_most: &str) -> Res
     if (1..=most).contains(&n_components) {
         return Ok(());
     }
+    if most == 0 {
+        return Err(Error::param("n_components", format!("{why_most} = 0: 1 sample has no coordinates")));
+    }
     Err(Error::param(
         "n_components",
         format!("must be between 1 and {why_most} = {most}, got {n_components}"),

@@ -6,11 +6,11 @@
 //!
 //! Cost: a neighbour search and O(edges), or n²·D for all pairs.
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::affinity_graph::{bridge_rows, in_pieces};
+use super::affinity_graph::{bridge_rows, in_pieces, on_manifold, vanishing};
 use super::choices::{Isolated, ignores_scale, unfit};
 use super::locator::Locator;
 use super::manifold::{Manifold, NewRows, Paths};
@@ -23,8 +23,8 @@ use crate::graph::geodesic::PathMethod;
 use crate::input::Scale;
 use crate::input::check;
 use crate::input::scale::{scale_of_matrix, scale_of_points};
-use crate::kernel::affinity::{Affinity, weigh};
-use crate::kernel::markov::{Width, automatic_width};
+use crate::kernel::affinity::{Affinity, reaches, weigh};
+use crate::kernel::markov::{Width, automatic_width, sample};
 use crate::neighbors::{Hood, Index, Neighbors};
 use crate::pipeline::Data;
 
@@ -113,20 +113,51 @@ pub fn near(
     let paths = Paths { method: PathMethod::Auto, conformal: false, isolated };
     let manifold = Manifold::new(setting, paths, data, ctx)?;
     let (lengths, scale) = (manifold.graph(), manifold.length_scale());
-    let squares = |i: usize| lengths.row(i).1.iter().map(|length| length * length).collect();
-    let automatic = || automatic_width(lengths.len(), squares, ctx);
+    let automatic = || width_on_lists(&manifold, setting.hood, data, ctx);
     let (epsilon, dimension) = epsilon.choose(scale, automatic, lengths.weights().iter())?;
     let kernel = weigh(lengths, &bridge_rows(&manifold), |length| gauss(length, epsilon))?;
-    let rows = kernel.len();
+    let (held, manifold) = on_manifold(Affinity::Sparse(kernel), 1.0, "epsilon", manifold, setting, ctx)?;
     Ok(DiffusionKernel {
-        kernel: Affinity::Sparse(kernel),
-        pieces: Components { labels: vec![0; rows], sizes: vec![rows] },
-        labels: manifold.labels().to_vec(),
+        kernel: held.affinity,
+        pieces: held.pieces,
+        labels: held.labels,
         bridges: manifold.bridges().clone(),
         reach: Reach::Near(Box::new(manifold)),
         epsilon,
         dimension,
     })
+}
+
+/// The automatic ε of a kernel on neighbour lists: that of all pairs where their
+/// distances are known, of the edges where not. The kernel must not end inside the
+/// lists: ε is at least the squared distance to the last neighbour (the median).
+fn width_on_lists(manifold: &Manifold, hood: Hood, data: Data<'_>, ctx: &Ctx) -> Result<Width> {
+    let lengths = manifold.graph();
+    let (some, compared) = sample(lengths.len());
+    let lists: Vec<Vec<f64>> = match manifold.lengths_between(&some, &compared, data, ctx)? {
+        Some(table) => squares_of_others(&table, &some, &compared),
+        None => {
+            let squares =
+                |&row: &u32| lengths.row(row as usize).1.iter().map(|length| length * length).collect();
+            some.iter().map(squares).collect()
+        }
+    };
+    let width = automatic_width(&lists, ctx)?;
+    let k = if let Hood::Nearest(k) = hood { k } else { usize::MAX };
+    let mut reach: Vec<f64> =
+        reaches(lengths, k).iter().map(|reach| reach.0).filter(|&reach| reach > 0.0).collect();
+    reach.sort_unstable_by(f64::total_cmp);
+    let last = reach.get(reach.len() / 2).map_or(0.0, |length| length * length);
+    Ok(Width { epsilon: width.epsilon.max(last), ..width })
+}
+
+/// Squared lengths from some rows to others, a row to itself left out.
+fn squares_of_others(table: &Array2<f64>, some: &[u32], compared: &[u32]) -> Vec<Vec<f64>> {
+    let list = |(lengths, row): (ArrayView1<'_, f64>, &u32)| {
+        let others = lengths.into_iter().zip(compared).filter(|(_, other)| *other != row);
+        others.map(|(length, _)| length * length).collect()
+    };
+    table.outer_iter().zip(some).map(list).collect()
 }
 
 /// The kernel of all pairs.
@@ -152,15 +183,15 @@ pub fn all_pairs(setting: &Setting, epsilon: Epsilon, data: Data<'_>, ctx: &Ctx)
         Ok((0..i).find(|&j| matrix[[i, j]] == 0.0).map(|j| j as u32))
     };
     let twins: Vec<Option<u32>> = (0..rows).into_par_iter().map(twin).collect::<Result<_>>()?;
-    let squares = |i: usize| {
-        let others = matrix.row(i).into_iter().enumerate().filter(|(j, _)| *j != i);
-        others.map(|(_, length)| length * length).collect()
+    let automatic = || {
+        let (some, compared) = sample(rows);
+        let table = matrix.select(Axis(0), &as_indices(&some)).select(Axis(1), &as_indices(&compared));
+        automatic_width(&squares_of_others(&table, &some, &compared), ctx)
     };
-    let automatic = || automatic_width(rows, squares, ctx);
     let off_diagonal = matrix.indexed_iter().filter(|((i, j), _)| i < j).map(|(_, length)| length);
     let (epsilon, dimension) = epsilon.choose(length_scale, automatic, off_diagonal)?;
     matrix.par_mapv_inplace(|length| gauss(length, epsilon));
-    let held = in_pieces(Affinity::Dense(matrix), setting.policy, ctx)?;
+    let held = in_pieces(Affinity::Dense(matrix), 1.0, setting.policy, &vanishing("epsilon"), ctx)?;
     let locator = match (index, &held.kept) {
         (Some(index), None) => Locator::Points(Box::new(index)),
         (Some(index), Some(kept)) => {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::input::PointsRef;
 use crate::input::check::{self, check_offsets};
 use crate::input::scale::Scale;
-use crate::neighbors::{Hood, Index, Neighbors, query_distances};
+use crate::neighbors::{Algorithm, Hood, Index, Neighbors, query_distances};
 use crate::pipeline::Data;
 
 /// Where the training rows are, so that new rows find their neighbours.
@@ -56,6 +56,30 @@ impl Locator {
             Locator::Points(index) | Locator::Lists { index, .. } => Some(index.points().view()),
             Locator::Distances { .. } | Locator::Graph { .. } => None,
         }
+    }
+
+    /// The same with some rows of the graph alone, ascending.
+    pub fn part(self, part: &[u32], algorithm: Algorithm, ctx: &Ctx) -> Result<Locator> {
+        Ok(match self {
+            Locator::Points(index) => Locator::Points(Box::new(rebuilt(&index, part, algorithm, ctx)?)),
+            Locator::Lists { index, rows, columns } => Locator::Lists {
+                index: Box::new(rebuilt(&index, part, algorithm, ctx)?),
+                rows,
+                columns: Some(renumbered(rows, columns.as_deref(), part)),
+            },
+            Locator::Distances { rows, columns } => {
+                let column = |&row: &u32| columns.as_ref().map_or(row, |columns| columns[row as usize]);
+                Locator::Distances { rows, columns: Some(part.iter().map(column).collect()) }
+            }
+            Locator::Graph { rows, columns } => {
+                Locator::Graph { rows, columns: Some(renumbered(rows, columns.as_deref(), part)) }
+            }
+        })
+    }
+
+    /// An order of the rows in which near rows are near, if one is known.
+    pub fn order(&self) -> Option<Vec<u32>> {
+        if let Locator::Points(index) = self { Some(index.order()) } else { None }
     }
 
     /// Neighbours of new rows among the rows of the graph, at working scale;
@@ -139,7 +163,8 @@ pub(super) fn check_placeable(row: usize, distances: &[f64], isolated: Isolated)
     if distances.is_empty() {
         let way_out = match isolated {
             Isolated::Error => {
-                "raise `radius`, set isolated='nearest' to hang it onto its nearest training row, or leave it out"
+                "raise `radius` where one is set, give it an edge to a row that was kept where a graph is given, set \
+                 isolated='nearest' to hang it onto its nearest training row, or leave it out"
             }
             Isolated::Nearest => {
                 "the graph given has no edge for it, and no distances are known; give it one"
@@ -219,4 +244,17 @@ pub(super) fn without_repeats(near: &Neighbors) -> Neighbors {
         once.offsets.push(once.indices.len());
     }
     once
+}
+
+/// An index of some of the rows.
+fn rebuilt(index: &Index, part: &[u32], algorithm: Algorithm, ctx: &Ctx) -> Result<Index> {
+    let points = index.points().view().select(&as_indices(part));
+    Index::build(points.view(), index.metric(), algorithm, ctx)
+}
+
+/// Training row → row of the graph, of which only `part` (ascending) stays.
+fn renumbered(rows: usize, columns: Option<&[Option<u32>]>, part: &[u32]) -> Vec<Option<u32>> {
+    let row = |at: usize| columns.map_or(Some(at as u32), |columns| columns[at]);
+    let place = |row: u32| part.binary_search(&row).ok().map(|at| at as u32);
+    (0..rows).map(|at| row(at).and_then(place)).collect()
 }

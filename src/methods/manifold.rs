@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::graph::geodesic::{PathMethod, Plan};
 use crate::graph::{Graph, shortcuts, warn_of_shortcuts};
 use crate::input::{Points, Scale};
-use crate::neighbors::{Hood, Link, Neighbors};
+use crate::neighbors::{Algorithm, Hood, Index, Link, Neighbors};
 use crate::pipeline::{Attribute, Data};
 
 /// A connected neighbourhood graph that new rows can be hung onto.
@@ -121,6 +121,29 @@ impl Manifold {
         })
     }
 
+    /// This manifold with some rows of its graph alone, ascending. Paths are not
+    /// planned, and shortcuts are not known.
+    pub fn part(self, rows: &[u32], algorithm: Algorithm, ctx: &Ctx) -> Result<Manifold> {
+        let data_rows: Vec<u32> = rows.iter().map(|&row| self.data_row(row) as u32).collect();
+        let place = |row: u32| rows.binary_search(&row).ok().map(|at| at as u32);
+        let locator = self.locator.part(rows, algorithm, ctx)?;
+        Ok(Manifold {
+            graph: self.graph.subgraph(rows)?,
+            hood: match self.hood {
+                Hood::Nearest(k) => Hood::Nearest(k.min(rows.len())),
+                within => within,
+            },
+            order: locator.order(),
+            locator,
+            spread: self.spread.map(|spread| rows.iter().map(|&row| spread[row as usize]).collect()),
+            twins: self.twins.iter().filter_map(|&(row, twin)| Some((place(row)?, place(twin)?))).collect(),
+            kept: Some(data_rows),
+            shortcuts: Vec::new(),
+            plan: OnceLock::new(),
+            ..self
+        })
+    }
+
     /// The connected graph.
     pub fn graph(&self) -> &Graph {
         &self.graph
@@ -144,6 +167,36 @@ impl Manifold {
     /// What lengths in the graph are multiplied by, against the data's own.
     pub fn length_scale(&self) -> Scale {
         self.length_scale
+    }
+
+    /// The lengths, as the graph's are, from some of its rows to others; `data` is what
+    /// the manifold was made of. `None` where only edges are known, or lengths are
+    /// conformal.
+    pub fn lengths_between(
+        &self,
+        some: &[u32],
+        others: &[u32],
+        data: Data<'_>,
+        ctx: &Ctx,
+    ) -> Result<Option<Array2<f64>>> {
+        let mut table = match (&self.locator, data) {
+            _ if self.spread.is_some() => return Ok(None),
+            (Locator::Points(index), _) => {
+                let points = index.points().view();
+                let part = points.select(&as_indices(others));
+                let part = Index::build(part.view(), index.metric(), Algorithm::Brute, ctx)?;
+                part.matrix(Some(points.select(&as_indices(some)).view()), ctx)?
+            }
+            (Locator::Distances { .. }, Data::Distances(matrix)) => {
+                let place = |row: u32| self.data_row(row);
+                Array2::from_shape_fn((some.len(), others.len()), |(i, j)| {
+                    self.input_scale.into(matrix[[place(some[i]), place(others[j])]])
+                })
+            }
+            _ => return Ok(None),
+        };
+        table.mapv_inplace(|length| self.path_scale.into(length));
+        Ok(Some(table))
     }
 
     /// An order of the graph's rows in which near rows are near, if one is known.

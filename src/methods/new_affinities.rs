@@ -21,6 +21,7 @@ use crate::input::check::{check_offsets, check_width};
 use crate::input::{Csr, Points, PointsRef, Scale};
 use crate::kernel::affinity::{Affinity, Heat};
 use crate::kernel::functions::{Kernel, kernel_matrix};
+use crate::kernel::given_affinity::ASYMMETRY;
 use crate::neighbors::Hood;
 use crate::pipeline::Data;
 
@@ -49,6 +50,8 @@ pub enum Source {
     Affinities {
         /// Number of training rows the caller knows.
         rows: usize,
+        /// What affinities were multiplied by.
+        scale: Scale,
     },
 }
 
@@ -124,6 +127,11 @@ fn no_affinity(row: usize) -> Error {
 }
 
 impl Source {
+    /// What the affinities of the training rows were multiplied by.
+    pub fn affinity_scale(&self) -> Scale {
+        if let Source::Affinities { scale, .. } = self { *scale } else { Scale::ONE }
+    }
+
     /// Coordinates of new rows.
     pub fn place(&self, training: &Training<'_>, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         match (self, data) {
@@ -134,11 +142,13 @@ impl Source {
                 near_points(points, *gamma, training, new, ctx)
             }
             (Source::Lengths(edges), data @ Data::Graph(_)) => edges.place(training, data, ctx),
-            (Source::Affinities { rows }, Data::Kernel(matrix)) => {
+            (Source::Affinities { rows, scale }, Data::Kernel(matrix)) => {
                 check_width(matrix, *rows, "affinities")?;
-                by_full_rows(training, matrix, ctx)
+                by_full_rows(training, *scale, matrix, ctx)
             }
-            (Source::Affinities { rows }, Data::Graph(given)) => by_sparse_rows(training, *rows, given, ctx),
+            (Source::Affinities { rows, scale }, Data::Graph(given)) => {
+                by_sparse_rows(training, *rows, *scale, given, ctx)
+            }
             (_, data) => Err(Error::input(format!(
                 "the model was fitted on another kind of data; new rows cannot come as {}",
                 data.kind()
@@ -242,28 +252,35 @@ fn check_new(row: usize, column: usize, weight: f64) -> Result<()> {
     )))
 }
 
-fn by_full_rows(training: &Training<'_>, matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Array2<f64>> {
+fn by_full_rows(
+    training: &Training<'_>,
+    scale: Scale,
+    matrix: ArrayView2<'_, f64>,
+    ctx: &Ctx,
+) -> Result<Array2<f64>> {
     for ((row, column), &weight) in matrix.indexed_iter() {
         check_new(row, column, weight)?;
     }
     let part = training.affinity.len();
-    let weight = |row: usize, j: usize| matrix[[row, training.data_row(j)]];
-    // A row of the training matrix, its diagonal included, is a training row.
-    let is_row = |row: usize, i: usize| match training.affinity {
-        Affinity::Dense(known) => (0..part).all(|j| known[[i, j]] == weight(row, j)),
-        Affinity::Sparse(_) => {
-            let list = (0..part).map(|j| (j, weight(row, j))).filter(|pair| pair.1 > 0.0);
-            is_sparse_row(training.affinity, i, list)
+    let weight = |row: usize, j: usize| scale.into(matrix[[row, training.data_row(j)]]);
+    let known = KnownRows::new(training.affinity);
+    let see = |row: usize| {
+        let list: Vec<(usize, f64)> = (0..part).map(|j| (j, weight(row, j))).collect();
+        match known.find(&list) {
+            Some(i) => NewRow::Twin(training.data_row(i)),
+            None => NewRow::Affinities(list),
         }
-    };
-    let see = |row: usize| match (0..part).find(|&i| is_row(row, i)) {
-        Some(i) => NewRow::Twin(training.data_row(i)),
-        None => NewRow::Affinities((0..part).map(|j| (j, weight(row, j))).collect()),
     };
     training.place(matrix.nrows(), see, ctx)
 }
 
-fn by_sparse_rows(training: &Training<'_>, rows: usize, given: &Csr, ctx: &Ctx) -> Result<Array2<f64>> {
+fn by_sparse_rows(
+    training: &Training<'_>,
+    rows: usize,
+    scale: Scale,
+    given: &Csr,
+    ctx: &Ctx,
+) -> Result<Array2<f64>> {
     check_offsets(given)?;
     let mut place = vec![None; rows];
     (0..training.affinity.len()).for_each(|row| place[training.data_row(row)] = Some(row));
@@ -279,22 +296,16 @@ fn by_sparse_rows(training: &Training<'_>, rows: usize, given: &Csr, ctx: &Ctx) 
                 ))
             })?;
             if let Some(j) = known.filter(|_| weight > 0.0) {
-                list.push((j, weight));
+                list.push((j, scale.into(weight)));
             }
         }
         list.sort_unstable_by_key(|pair| pair.0);
         lists.push(list);
     }
+    let known_rows = KnownRows::new(training.affinity);
     let see = |row: usize| {
         let list: &Vec<(usize, f64)> = &lists[row];
-        let is_row = |i: usize| match training.affinity {
-            Affinity::Sparse(_) => is_sparse_row(training.affinity, i, list.iter().copied()),
-            Affinity::Dense(known) => {
-                let stored = |j: usize| list.binary_search_by_key(&j, |pair| pair.0);
-                (0..known.nrows()).all(|j| known[[i, j]] == stored(j).map_or(0.0, |at| list[at].1))
-            }
-        };
-        match (0..training.affinity.len()).find(|&i| is_row(i)) {
+        match known_rows.find(list) {
             Some(i) if !list.is_empty() => NewRow::Twin(training.data_row(i)),
             _ => NewRow::Affinities(list.clone()),
         }
@@ -302,10 +313,71 @@ fn by_sparse_rows(training: &Training<'_>, rows: usize, given: &Csr, ctx: &Ctx) 
     training.place(given.rows(), see, ctx)
 }
 
-/// Whether these affinities, the row's own left out, are those of row `i`.
-fn is_sparse_row(affinity: &Affinity, i: usize, list: impl Iterator<Item = (usize, f64)>) -> bool {
-    let Affinity::Sparse(graph) = affinity else { return false };
-    let (targets, weights) = graph.row(i);
-    let known = targets.iter().map(|&target| target as usize).zip(weights.iter().copied());
-    known.eq(list.filter(|pair| pair.0 != i))
+/// The training rows by their affinities: a new row that brings those of one of them is
+/// that row. The two directions of an affinity may differ by rounding, and so may these.
+struct KnownRows<'a> {
+    affinity: &'a Affinity,
+    /// What may count as rounding in each row.
+    rounding: Vec<f64>,
+}
+
+impl<'a> KnownRows<'a> {
+    fn new(affinity: &'a Affinity) -> Self {
+        let largest =
+            |weights: &mut dyn Iterator<Item = &f64>| weights.fold(0.0_f64, |most, &weight| most.max(weight));
+        let rounding = |i: usize| {
+            ASYMMETRY
+                * match affinity {
+                    Affinity::Dense(known) => largest(&mut known.row(i).iter()),
+                    Affinity::Sparse(graph) => largest(&mut graph.row(i).1.iter()),
+                }
+        };
+        KnownRows { affinity, rounding: (0..affinity.len()).map(rounding).collect() }
+    }
+
+    /// The row that has these affinities (ascending), the nearest of several.
+    fn find(&self, list: &[(usize, f64)]) -> Option<usize> {
+        let mut best: Option<(f64, usize)> = None;
+        for i in 0..self.affinity.len() {
+            let allowed = best.map_or(self.rounding[i], |best| best.0.min(self.rounding[i]));
+            if let Some(gap) = self.gap(i, list, allowed).filter(|&gap| best.is_none_or(|best| gap < best.0))
+            {
+                best = Some((gap, i));
+            }
+        }
+        best.map(|best| best.1)
+    }
+
+    /// Largest difference from the affinities of row `i`, unless more than allowed. What
+    /// a row is to itself is known of a full matrix alone.
+    fn gap(&self, i: usize, list: &[(usize, f64)], allowed: f64) -> Option<f64> {
+        match self.affinity {
+            Affinity::Dense(known) => {
+                difference(known.row(i).iter().copied().enumerate(), list.iter().copied(), allowed)
+            }
+            Affinity::Sparse(graph) => {
+                let (targets, weights) = graph.row(i);
+                let known = targets.iter().zip(weights).map(|(&j, &weight)| (j as usize, weight));
+                difference(known, list.iter().copied().filter(|pair| pair.0 != i), allowed)
+            }
+        }
+    }
+}
+
+/// Largest difference of two ascending lists, 0 where they have nothing.
+fn difference(
+    known: impl Iterator<Item = (usize, f64)>,
+    new: impl Iterator<Item = (usize, f64)>,
+    allowed: f64,
+) -> Option<f64> {
+    let (mut known, mut new, mut worst) = (known.peekable(), new.peekable(), 0.0_f64);
+    let value = |pair: Option<(usize, f64)>| pair.map_or(0.0, |pair| pair.1);
+    while let Some(j) = [known.peek(), new.peek()].into_iter().flatten().map(|pair| pair.0).min() {
+        let one = value(known.next_if(|pair| pair.0 == j));
+        worst = worst.max((one - value(new.next_if(|pair| pair.0 == j))).abs());
+        if worst > allowed {
+            return None;
+        }
+    }
+    Some(worst)
 }

@@ -256,6 +256,9 @@ impl Recipe for SpectralEmbedding {
         let smooth = smoothest(&walk, &degrees, &pieces, self.n_components, &self.options()?, ctx)?;
         drop(walk);
         let mut coordinates = functions(&smooth, &affinity, &degrees);
+        // Over the roots of the degrees that were given.
+        let scale = source.affinity_scale();
+        coordinates.mapv_inplace(|value| scale.into_root(value));
         fix_signs(&mut coordinates);
         let walk: Vec<f64> = smooth.values.iter().map(|value| 1.0 - value).collect();
         let embedding = as_data_rows(coordinates.clone(), &source, kept.as_deref(), rows, ctx)?;
@@ -324,7 +327,18 @@ impl FittedSpectralEmbedding {
     /// The affinities of all rows of the data.
     fn affinity_of_data(&self) -> Affinity {
         let wide = self.kept.as_ref().map(|kept| self.affinity.spread_over(kept, self.labels.len()));
-        wide.and_then(Result::ok).unwrap_or_else(|| self.affinity.clone())
+        let mut affinity = wide.and_then(Result::ok).unwrap_or_else(|| self.affinity.clone());
+        let scale = self.source.affinity_scale();
+        match &mut affinity {
+            _ if scale.is_one() => {}
+            Affinity::Dense(matrix) => matrix.mapv_inplace(|weight| scale.back(weight)),
+            Affinity::Sparse(graph) => {
+                if let Ok(given) = graph.reweighted(|_, _, weight| scale.back(weight)) {
+                    *graph = given;
+                }
+            }
+        }
+        affinity
     }
 }
 
