@@ -101,8 +101,10 @@ pub fn given_sparse(given: &Csr) -> Result<Affinity> {
 /// What is wrong with the affinities of a pair, if anything is.
 fn pair_fault(i: usize, j: usize, ahead: f64, back: f64) -> Option<Error> {
     if !(ahead.is_finite() && ahead >= 0.0) {
+        // In the words scikit-learn uses for such data.
+        let kind = if ahead < 0.0 { "Negative values in data: " } else { "" };
         return Some(Error::input(format!(
-            "the affinity of rows {i} and {j} is {ahead}; affinities must be finite and >= 0"
+            "{kind}the affinity of rows {i} and {j} is {ahead}; affinities must be finite and >= 0"
         )));
     }
     if (ahead - back).abs() > ASYMMETRY * ahead.max(back) {

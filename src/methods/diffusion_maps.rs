@@ -211,7 +211,7 @@ impl Recipe for DiffusionMaps {
         match self.neighbors_used(rows) {
             // Lists, the graph while it is assembled, its weights, the Laplacian.
             Some(k) => n * k as u64 * 120 + basis,
-            None => 16 * n * n + basis,
+            None => 8 * n * n + basis,
         }
     }
 }

@@ -32,7 +32,7 @@ use crate::kernel::local::{Source, Variant, barycentric};
 use crate::neighbors::{Hood, Neighbors};
 use crate::params::params;
 use crate::pipeline::{Attribute, Data, Model, Recipe};
-use crate::spectrum::Options;
+use crate::spectrum::{Options, basis_bytes};
 
 params! {
     /// Locally linear embedding: standard, modified, Hessian, or by tangent spaces.
@@ -232,7 +232,7 @@ impl Recipe for LocallyLinearEmbedding {
         let blocks = 8 * (k + 1) * width + 4 * (k + 1);
         let matrix = 12 * 5 * k;
         let factor = 8 * k * u64::from(rows.max(2).ilog2());
-        let vectors = 8 * (2 * c + 4 * (c + 4)).max(112) * 2;
+        let vectors = basis_bytes(self.n_components + 1);
         n * (points + lists + blocks + matrix + factor + vectors)
     }
 }

@@ -32,7 +32,7 @@ use crate::kernel::laplacian::{NormalizedAffinity, normalized_laplacian, usable_
 use crate::neighbors::Hood;
 use crate::params::{choices, params};
 use crate::pipeline::{Attribute, Data, Model, Recipe};
-use crate::spectrum::{Options, fix_signs};
+use crate::spectrum::{Options, basis_bytes, fix_signs};
 
 choices! {
     /// Where affinities come from, as scikit-learn names it.
@@ -279,8 +279,8 @@ impl Recipe for SpectralEmbedding {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
-        let basis = 8 * n * (p + 8) * 24;
+        let (n, d) = (rows as u64, features as u64);
+        let basis = n * basis_bytes(self.n_components);
         match self.affinity {
             AffinityName::Rbf => 16 * n * n + basis + 8 * n * d,
             AffinityName::Precomputed => 8 * n * n.min(64) + basis,

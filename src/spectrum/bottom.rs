@@ -34,6 +34,12 @@ const MOST_WORK: f64 = 2e13;
 /// Multiplications of a factorisation in the time of one of a product.
 const FACTOR_SPEED: f64 = 4.0;
 
+/// Bytes per row that the search for `k` pairs takes in most cases: eight blocks
+/// of its basis and five beside it.
+pub fn basis_bytes(k: usize) -> u64 {
+    8 * 13 * (k + 2).next_multiple_of(4).max(8) as u64
+}
+
 /// The `k` smallest eigenpairs of `matrix`, ascending, in the orthogonal
 /// complement of the known null vectors (columns of `null`).
 ///

@@ -22,7 +22,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 
-pub use bottom::{bottom, bottom_of_blocks};
+pub use bottom::{basis_bytes, bottom, bottom_of_blocks};
 pub use orthonormal::orthonormal_columns;
 
 /// A symmetric matrix known by its products.
