@@ -97,12 +97,12 @@ class LocallyLinearEmbedding(LocalEmbedding):
         What `transform` does with a row that has no training row within
         `radius`: refuse it by its number, or give it the place of its nearest
         training row, however far. With `n_neighbors` every row has neighbours.
-    neighbors : array-like of shape (n_samples, k), sparse matrix of shape \
-            (n_samples, n_samples) or None, default=None
-        The neighbours of the training rows, when you know them: their numbers, or
-        a graph whose stored entries are neighbours, whatever their values. A row's
-        entry for itself is ignored. `n_neighbors`, `radius` and `metric` then only
-        find the neighbours of new rows.
+    neighbors : array-like of int, sparse matrix or None, default=None
+        The neighbours of the training rows, when you know them: their numbers, of
+        shape (n_samples, k), or a graph of shape (n_samples, n_samples) whose stored
+        entries are neighbours, whatever their values. A row's entry for itself is
+        ignored. `n_neighbors`, `radius` and `metric` then only find the neighbours of
+        new rows.
     verbose : int, default=0
         1 writes progress to stderr about once a second, 2 all of it.
 
