@@ -60,7 +60,9 @@ class LocallyLinearEmbedding(LocalEmbedding):
         Reflections of "modified" that move its vectors by less than this are left
         out.
     neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How neighbours are searched. All give the same neighbours.
+        How neighbours are searched. All give the same neighbours, unless `metric` is
+        a callable that breaks the triangle inequality: "auto" is then "brute", and
+        trees may miss some.
     random_state : int, RandomState instance or None, default=None
         Present for compatibility: nothing is drawn by chance.
     n_jobs : int, default=None
@@ -95,12 +97,12 @@ class LocallyLinearEmbedding(LocalEmbedding):
         What `transform` does with a row that has no training row within
         `radius`: refuse it by its number, or give it the place of its nearest
         training row, however far. With `n_neighbors` every row has neighbours.
-    neighbors : array-like of shape (n_samples, k), sparse matrix of shape \
-            (n_samples, n_samples) or None, default=None
-        The neighbours of the training rows, when you know them: their numbers, or
-        a graph whose stored entries are neighbours, whatever their values. A row's
-        entry for itself is ignored. `n_neighbors`, `radius` and `metric` then only
-        find the neighbours of new rows.
+    neighbors : array-like of int, sparse matrix or None, default=None
+        The neighbours of the training rows, when you know them: their numbers, of
+        shape (n_samples, k), or a graph of shape (n_samples, n_samples) whose stored
+        entries are neighbours, whatever their values. A row's entry for itself is
+        ignored. `n_neighbors`, `radius` and `metric` then only find the neighbours of
+        new rows.
     verbose : int, default=0
         1 writes progress to stderr about once a second, 2 all of it.
 
@@ -257,15 +259,16 @@ class LocallyLinearEmbedding(LocalEmbedding):
         if self._precomputed() or (metric.native and self.neighbors is None):
             if self.neighbors is not None:
                 raise ParameterError(
-                    "parameter `neighbors`: the neighbours of points, but metric='precomputed' says "
-                    "that X are distances"
+                    "parameter `neighbors`: the neighbours of points, but metric='precomputed' "
+                    "says that X are distances"
                 )
             return super()._training_data(X)
         params: dict[str, Any] = {"metric": metric.name, "p": metric.p}
         if not metric.native:
-            self._foreign = ForeignNeighbors(
-                metric, self.n_neighbors, self.radius, self.neighbors_algorithm
-            )
+            # Trees rely on the triangle inequality, which a callable need not obey.
+            trusted = not callable(metric.name) or self.neighbors_algorithm != "auto"
+            algorithm = self.neighbors_algorithm if trusted else "brute"
+            self._foreign = ForeignNeighbors(metric, self.n_neighbors, self.radius, algorithm)
             lists = self._foreign.training(X, bridge=False)
             params = {"metric": "precomputed"}
         if self.neighbors is not None:

@@ -100,7 +100,8 @@ def modified_matrix(X, near, p):
         V, e = local[i][0], energies[i]
         w = weights_of(X[row] - X[i])
         # The largest set of trailing directions whose share stays below the median.
-        s = max(size for size in range(1, k - p + 1) if e[k - size :].sum() < eta * e[: k - size].sum())
+        sizes = range(1, k - p + 1)
+        s = max(size for size in sizes if e[k - size :].sum() < eta * e[: k - size].sum())
         Vs = V[:, k - s :]
         alpha = np.linalg.norm(Vs.sum(axis=0)) / np.sqrt(s)
         h = alpha - Vs.sum(axis=0)
@@ -408,17 +409,19 @@ def test_given_neighbours_are_the_neighbours(method):
 
 def test_given_neighbours_of_copies():
     X = np.repeat(strip(120)[0], 5, axis=0)
-    numbers = NearestNeighbors(n_neighbors=30).fit(X).kneighbors(return_distance=False)
-    estimator = LocallyLinearEmbedding(method="hessian", neighbors=numbers)
-    with pytest.warns(InputAdjustedWarning, match="120 distinct"):
-        Y = estimator.fit_transform(X)
-    assert np.array_equal(Y, np.repeat(Y[::5], 5, axis=0))
-    with pytest.warns(InputAdjustedWarning, match="120 distinct"):
-        called = LocallyLinearEmbedding(
-            n_neighbors=30, method="hessian", metric=euclidean
-        ).fit(X)
-    assert np.array_equal(called.transform(X[:7]), called.embedding_[:7])
-    assert np.isfinite(called.transform(X[:7] + 0.01)).all()
+    numbers = NearestNeighbors(n_neighbors=12).fit(X).kneighbors(return_distance=False)
+    estimator = LocallyLinearEmbedding(n_neighbors=12)
+    for changed in ({"neighbors": numbers}, {"metric": euclidean}):
+        given = clone(estimator).set_params(disconnected="largest", **changed)
+        with pytest.warns(PlanishWarning) as told:
+            Y = given.fit_transform(X)
+        assert any("120 distinct" in str(warning.message) for warning in told)
+        assert np.array_equal(Y, np.repeat(Y[::5], 5, axis=0), equal_nan=True)
+        kept = np.flatnonzero(np.isfinite(Y[:, 0]))[:7]
+        assert np.array_equal(given.transform(X[kept]), Y[kept])
+        # Lists cannot be searched anew: too few places are told.
+        with pytest.raises(ParameterError, match=r"row \d+ has \d neighbour"):
+            clone(estimator).set_params(method="ltsa", **changed).fit(X)
 
 
 @pytest.mark.parametrize(
@@ -484,7 +487,7 @@ def test_new_rows_are_made_from_their_neighbours(method):
 def test_weights_in_a_triangle_are_its_barycentric_coordinates():
     # Three training rows around the new one, and a fourth that is not its neighbour.
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [9.0, 9.0]])
-    estimator = LocallyLinearEmbedding(n_neighbors=3, n_components=1, reg=1e-11).fit(corners)
+    estimator = LocallyLinearEmbedding(n_neighbors=3, n_components=2, reg=1e-11).fit(corners)
     first, second, third = estimator.embedding_[:3, 0]
     placed = estimator.transform(np.array([[0.2, 0.3]]))[0, 0]
     assert placed == pytest.approx(0.5 * first + 0.2 * second + 0.3 * third, abs=1e-8)
