@@ -147,7 +147,7 @@ impl Piece {
             }
         };
         // The one more need not have converged, once the spectrum says which pairs have.
-        if !spectrum.converged {
+        if !spectrum.converged && spectrum.converged_pairs < found {
             tell_of_residual(&spectrum.residuals[..found], spectrum.iterations, ctx);
         }
         if asked > found
@@ -324,8 +324,8 @@ fn tell_of_residual(residuals: &[f64], iterations: usize, ctx: &Ctx) {
     ctx.warn(
         WarningKind::Convergence,
         format!(
-            "the eigensolver stopped after {iterations} iterations with residual {worst:.1e}; raise max_iter or \
-             tol, or use eigen_solver='dense'"
+            "the eigensolver stopped after {iterations} iterations with residual {worst:.1e}; use \
+             eigen_solver='direct' or 'dense'"
         ),
     );
 }
