@@ -491,6 +491,9 @@ fn what_cannot_be_is_refused_by_name() {
         let refused = refusal(method.clone()).unwrap_or_else(|| panic!("{method:?} was accepted"));
         assert!(refused.contains(named), "{refused}");
     }
+    let kernel = base.clone().affinity(AffinityName::Rbf);
+    let refused = kernel.fit(&(&points * 1e200), &ctx).unwrap_err().to_string();
+    assert!(refused.contains("divide the data") && refused.contains("e200"), "{refused}");
     let mut lopsided = Array2::from_elem((5, 5), 1.0);
     lopsided[[1, 3]] = 2.0;
     let refused = precomputed(2).fit(Data::Kernel(lopsided.view()), &ctx).unwrap_err().to_string();
@@ -633,7 +636,7 @@ fn full_and_sparse_kernels_give_the_same_walk() {
 fn the_automatic_width_does_not_end_with_the_lists() {
     // A round cloud with a thin rim: rows there have their neighbours far away.
     let cloud = Array2::from_shape_fn((1000, 2), |(i, axis)| {
-        let radius = (-2.0 * (1.0 - (i as f64 + 0.5) / 1000.0).ln()).sqrt();
+        let radius = (-2.0 * (1.0 - (i as f64 + 0.5) / 1100.0).ln()).sqrt();
         let angle = TAU * (i as f64 * 0.618_033_988_749_895).fract();
         radius * if axis == 0 { angle.cos() } else { angle.sin() }
     });

@@ -23,7 +23,7 @@ use crate::error::{Error, Result, WarningKind};
 use crate::graph::geodesic::PathMethod;
 use crate::graph::{Components, Graph, Policy};
 use crate::input::check::{check_offsets, largest};
-use crate::input::scale::largest_of;
+use crate::input::scale::{largest_of, scale_of_points};
 use crate::input::{Csr, PointsRef, Scale};
 use crate::kernel::affinity::{Affinity, Heat, reaches, votes, weigh};
 use crate::kernel::functions::{Kernel, kernel_matrix};
@@ -206,7 +206,17 @@ pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -
     let matrix = kernel_matrix(points, points, Kernel::Rbf { gamma: Some(gamma) }, ctx)?;
     let affinity = Affinity::Dense(matrix);
     if affinity.degrees().iter().any(|&degree| degree < NO_DEGREE) {
-        let suggested = 1.0 / median_gap(points, ctx)?.powi(2);
+        // At working scale: the squares of the data's own distances may be no numbers.
+        let scale = scale_of_points(points);
+        let gap = median_gap(scale.points(points).view(), ctx)?;
+        let suggested = 1.0 / scale.back_squared(gap * gap);
+        if !suggested.is_normal() {
+            return Err(Error::input(format!(
+                "distances to nearest neighbours are about {:.1e}, and no `gamma` fits their squares; divide the \
+                 data by about that",
+                scale.back(gap)
+            )));
+        }
         refuse_lonely_rows(&affinity, "gamma", gamma, suggested, |row| row)?;
     }
     let apart = "the affinities between them vanish (lower `gamma` to join them)";
