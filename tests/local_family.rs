@@ -197,7 +197,7 @@ fn given_neighbourhoods_give_the_same_map() {
         Some(Error::Param { name: "neighbors", why }) => assert!(why.contains("row "), "{why}"),
         other => panic!("{other:?}"),
     }
-    let wrong = Csr { indices: vec![250; 250], ..few };
+    let wrong = Csr { indices: vec![250; 250], ..few.clone() };
     let refused = lle(LocalMethod::Ltsa, 9).fit(Data::Neighborhoods { points: rows, lists: &wrong }, &ctx);
     assert!(refused.err().unwrap().to_string().contains("row 0"));
 }

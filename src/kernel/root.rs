@@ -10,7 +10,7 @@
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::alignment::{Blocks, Form};
-use super::sparse::{Combining, Rows, combine_rows};
+use super::sparse::{Combining, Rows, combine_rows, product};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::input::Csr;
@@ -68,18 +68,10 @@ fn rows(matrix: &Csr) -> Rows<'_> {
 }
 
 impl Combining for Root {
-    fn combine(
-        &self,
-        x: &Array2<f64>,
-        y: &mut Array2<f64>,
-        alpha: f64,
-        beta: f64,
-        gamma: f64,
-        ctx: &Ctx,
-    ) -> Result<()> {
+    fn combine(&self, x: &Array2<f64>, y: &mut Array2<f64>, factors: [f64; 3], ctx: &Ctx) -> Result<()> {
         let mut image = Array2::zeros((self.down.rows(), x.ncols()));
         combine_rows(rows(&self.down), x, x, &mut image, [1.0, 0.0, 0.0], ctx)?;
-        combine_rows(rows(&self.up), &image, x, y, [alpha, beta, gamma], ctx)
+        combine_rows(rows(&self.up), &image, x, y, factors, ctx)
     }
 
     fn entries(&self) -> usize {
@@ -92,11 +84,7 @@ impl SymmetricOperator for Root {
         self.down.cols
     }
 
-    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
-        let x = crate::linalg::standard(x).into_owned();
-        let mut product = Array2::zeros(x.dim());
-        self.combine(&x, &mut product, 1.0, 0.0, 0.0, ctx)?;
-        y.assign(&product);
-        Ok(())
+    fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
+        product(self, x, y, ctx)
     }
 }

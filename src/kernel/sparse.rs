@@ -84,37 +84,22 @@ impl SparseSymmetric {
 
 /// A symmetric operator that a polynomial can be made of without copies.
 pub trait Combining: SymmetricOperator {
-    /// y ← α·A·x + β·x + γ·y for row-major blocks of one shape.
+    /// y ← α·A·x + β·x + γ·y for row-major blocks of one shape; the factors are
+    /// `[α, β, γ]`.
     ///
     /// # Panics
     /// When the blocks are not row-major or not of the same shape (a mistake of
     /// the calling stage, never of its input).
-    fn combine(
-        &self,
-        x: &Array2<f64>,
-        y: &mut Array2<f64>,
-        alpha: f64,
-        beta: f64,
-        gamma: f64,
-        ctx: &Ctx,
-    ) -> Result<()>;
+    fn combine(&self, x: &Array2<f64>, y: &mut Array2<f64>, factors: [f64; 3], ctx: &Ctx) -> Result<()>;
 
     /// Multiplications for one vector.
     fn entries(&self) -> usize;
 }
 
 impl Combining for SparseSymmetric {
-    fn combine(
-        &self,
-        x: &Array2<f64>,
-        y: &mut Array2<f64>,
-        alpha: f64,
-        beta: f64,
-        gamma: f64,
-        ctx: &Ctx,
-    ) -> Result<()> {
+    fn combine(&self, x: &Array2<f64>, y: &mut Array2<f64>, factors: [f64; 3], ctx: &Ctx) -> Result<()> {
         let rows = Rows { offsets: &self.offsets, columns: &self.columns, values: &self.values };
-        combine_rows(rows, x, x, y, [alpha, beta, gamma], ctx)
+        combine_rows(rows, x, x, y, factors, ctx)
     }
 
     fn entries(&self) -> usize {
@@ -127,12 +112,8 @@ impl SymmetricOperator for SparseSymmetric {
         self.len()
     }
 
-    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
-        let x = crate::linalg::standard(x).into_owned();
-        let mut product = Array2::zeros(x.dim());
-        self.combine(&x, &mut product, 1.0, 0.0, 0.0, ctx)?;
-        y.assign(&product);
-        Ok(())
+    fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
+        product(self, x, y, ctx)
     }
 
     fn to_dense(&self, _: &Ctx) -> Result<Array2<f64>> {
@@ -144,6 +125,20 @@ impl SymmetricOperator for SparseSymmetric {
         }
         Ok(dense)
     }
+}
+
+/// y ← A·x by combining.
+pub(super) fn product(
+    matrix: &dyn Combining,
+    x: ArrayView2<f64>,
+    mut y: ArrayViewMut2<f64>,
+    ctx: &Ctx,
+) -> Result<()> {
+    let x = crate::linalg::standard(x).into_owned();
+    let mut product = Array2::zeros(x.dim());
+    matrix.combine(&x, &mut product, [1.0, 0.0, 0.0], ctx)?;
+    y.assign(&product);
+    Ok(())
 }
 
 /// Compressed rows on loan.

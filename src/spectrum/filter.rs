@@ -170,18 +170,12 @@ impl SymmetricOperator for Filter<'_> {
         let mut before = x.as_standard_layout().into_owned();
         let mut now = Array2::zeros(x.dim());
         // p₁ = (A − cI)/h · σ
-        self.matrix.combine(
-            &before,
-            &mut now,
-            sigma / self.half,
-            -self.centre * sigma / self.half,
-            0.0,
-            ctx,
-        )?;
+        let scale = sigma / self.half;
+        self.matrix.combine(&before, &mut now, [scale, -self.centre * scale, 0.0], ctx)?;
         for _ in 1..self.degree {
             let next = 1.0 / (2.0 / first - sigma);
             let scale = 2.0 * next / self.half;
-            self.matrix.combine(&now, &mut before, scale, -self.centre * scale, -next * sigma, ctx)?;
+            self.matrix.combine(&now, &mut before, [scale, -self.centre * scale, -next * sigma], ctx)?;
             std::mem::swap(&mut before, &mut now);
             sigma = next;
         }

@@ -192,7 +192,7 @@ impl SymmetricOperator for Inverse<'_> {
         let Some(root) = self.root else { return Ok(()) };
         let solved = y.as_standard_layout().into_owned();
         let mut rest = x.as_standard_layout().into_owned();
-        root.combine(&solved, &mut rest, -1.0, -self.shift, 1.0, ctx)?;
+        root.combine(&solved, &mut rest, [-1.0, -self.shift, 1.0], ctx)?;
         let mut correction = Array2::zeros(rest.dim());
         self.factor.solve(rest.view(), correction.view_mut(), ctx)?;
         y += &correction;
