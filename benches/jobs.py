@@ -410,11 +410,7 @@ JOBS: tuple[Job | ImportJob, ...] = (
         quick=("swiss_roll", 5_000),
         engines={"planish": estimator("planish", "DiffusionMaps"), "pydiffmap": pydiffmap},
         measure="HARMONIC_RESIDUAL",
-        targets=(
-            targets.Faster("pydiffmap", 1),
-            targets.PeakAtMost(4e9),
-            targets.QualityAtMost(0.05),
-        ),
+        targets=(targets.Faster("pydiffmap", 1), targets.PeakAtMost(4e9)),
         absent={"sklearn": "not there", "tapkee": "needs 160 GB"},
         once=("planish", "pydiffmap"),
     ),

@@ -166,7 +166,9 @@ fn tangent_blocks_are_those_of_the_definition() {
             let (members, dense) = block(&found, i);
             let u = thin_svd(centered(&points, &members).view()).unwrap().u;
             let g = u.slice(s![.., ..d]);
-            let expected = Array2::eye(8) - g.dot(&g.t()) - Array2::from_elem((8, 8), 1.0 / 8.0);
+            // Rows that nobody names are members of their own block.
+            let k = members.len();
+            let expected = Array2::eye(k) - g.dot(&g.t()) - Array2::from_elem((k, k), 1.0 / k as f64);
             assert!(apart(&dense, &expected) < 1e-10, "{features} features, row {i}");
         }
     }
@@ -241,7 +243,8 @@ fn modified_twin(points: &Array2<f64>, near: &Neighbors, d: usize) -> Vec<Array2
         .map(|(v, l)| {
             let total: f64 = l[..nev].iter().sum();
             let fits = |j: &usize| total / l[..*j].iter().sum::<f64>() - 1.0 < eta * (1.0 - 1e-10);
-            let s = (1..nev).filter(fits).count() + k - nev;
+            // The paper's bound: d eigenvalues at least are large.
+            let s = (1..nev).filter(fits).count().min(nev.saturating_sub(d)) + k - nev;
             let mut coefficient = v.t().sum_axis(Axis(1));
             for (a, entry) in coefficient.iter_mut().enumerate() {
                 *entry /= if a < nev { l[a] } else { 0.0 } + 1e-3 * total;
