@@ -642,8 +642,7 @@ fn the_automatic_width_does_not_end_with_the_lists() {
     });
     for points in [roll(1000), cloud] {
         let fit = |neighbors: Option<usize>, scale: f64, threads: usize| {
-            let mut method = DiffusionMaps::default();
-            method.n_neighbors = neighbors;
+            let method = DiffusionMaps { n_neighbors: neighbors, ..DiffusionMaps::default() };
             method.fit(&(&points * scale), &Ctx::new(threads, 0)).unwrap()
         };
         let full = fit(None, 1.0, 2);

@@ -37,6 +37,8 @@ pub(crate) struct Factor {
 
 /// What a supernode leaves for its parent: r × r, column-major, lower triangle.
 type LeftOver = Vec<f64>;
+/// Supernodes and what they left over.
+type Children = Vec<(usize, LeftOver)>;
 
 impl Factor {
     /// The factor of A + σI; nothing if a pivot is not positive.
@@ -75,7 +77,7 @@ fn fill(
         rest = after;
     }
     // Left-overs of finished children, by parent, in ascending order.
-    let mut waiting: Vec<Vec<(usize, LeftOver)>> = (0..structure.len()).map(|_| Vec::new()).collect();
+    let mut waiting: Vec<Children> = (0..structure.len()).map(|_| Vec::new()).collect();
     let branches: Vec<(usize, Vec<&mut [f64]>)> = structure
         .branches
         .iter()
@@ -90,7 +92,7 @@ fn fill(
         }
     }
     for level in &structure.levels {
-        let fronts: Vec<(usize, &mut [f64], Vec<(usize, LeftOver)>)> = level
+        let fronts: Vec<(usize, &mut [f64], Children)> = level
             .iter()
             .filter_map(|&index| Some((index, panels[index].take()?, std::mem::take(&mut waiting[index]))))
             .collect();
@@ -125,7 +127,7 @@ impl Job<'_> {
     fn branch(&self, first: usize, panels: Vec<&mut [f64]>) -> Result<Option<LeftOver>> {
         let mut scratch = Vec::new();
         // In postorder the children of a front are the last ones still waiting.
-        let mut waiting: Vec<(usize, LeftOver)> = Vec::new();
+        let mut waiting: Children = Vec::new();
         for (offset, panel) in panels.into_iter().enumerate() {
             let index = first + offset;
             let own = waiting
