@@ -79,7 +79,7 @@ def given_neighbors(neighbors: Any, X: Any) -> _data.CoreData:
             lists = np.asarray(neighbors)
         except ValueError as error:
             raise _refused(f"lists of different lengths go into a sparse graph: {error}") from error
-        if lists.ndim != 2 or lists.shape[0] != n or lists.dtype.kind not in "iu":
+        if lists.shape[:1] != (n,) or len(lists.shape[1:]) != 1 or lists.dtype.kind not in "iu":
             raise _refused(
                 f"expected whole numbers in an array of shape ({n}, k), or a sparse graph of shape "
                 f"({n}, {n}), got {lists.dtype} of shape {lists.shape}"

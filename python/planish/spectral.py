@@ -81,8 +81,8 @@ class SpectralEmbedding(LocalEmbedding):
         What to do when the graph falls into several components. "bridge" adds
         the shortest edges that join them; where affinities are given and no
         distances are known, or affinities between the components vanish, these
-        stay apart and the first columns only tell them from each other. "largest" embeds the largest component and
-        gives all other rows NaN, "error" raises
+        stay apart and the first columns only tell them from each other. "largest"
+        embeds the largest component and gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"
         What `transform` does with a row that has no training row within
@@ -339,6 +339,6 @@ def _root_of_volume(adjacency: Any) -> float:
     W = sparse.csr_array(adjacency, dtype=np.float64)
     W = sparse.csr_array(W - sparse.diags_array(W.diagonal()))
     peak = float(W.max()) or 1.0
-    degrees = (W / peak).sum(axis=1)
+    degrees: NDArray[np.float64] = (W / peak).sum(axis=1)
     alone = int((degrees == 0).sum())
     return float(np.sqrt(degrees.sum() + alone / peak) * np.sqrt(peak))
