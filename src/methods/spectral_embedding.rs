@@ -10,7 +10,7 @@
 //!
 //! A new row x is placed by y_c(x) = Σ_j w(x, x_j) y_jc / (d(x)(1 − λ_c)), the
 //! eigenvalue equation of step 2 with the row's own affinities
-//! ([`super::new_affinities`]).
+//! (`new_affinities`).
 
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
