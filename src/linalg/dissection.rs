@@ -65,13 +65,11 @@ fn halve(
         parts.push(Part::Free(nodes));
         return Ok(());
     }
-    let (first, last) = (nodes[0], nodes[nodes.len() - 1]);
-    let middle = nodes[nodes.len() / 2];
+    let (middle, last) = (nodes[nodes.len() / 2], nodes[nodes.len() - 1]);
     let beyond = |node: u32| node >= middle && node <= last && !taken[node as usize];
     let joined = |node: &u32| graph.row(*node as usize).iter().any(|&other| beyond(other));
     let (cut, before): (Vec<u32>, Vec<u32>) =
         nodes.iter().take_while(|&&node| node < middle).partition(|node| joined(node));
-    debug_assert!(first <= middle);
     if cut.len() as f64 > WIDEST_CUT * nodes.len() as f64 {
         parts.push(Part::Free(nodes));
         return Ok(());

@@ -146,7 +146,7 @@ impl Piece {
                 bottom(&matrix, &constant, asked, options, ctx)?
             }
         };
-        // The one more need not have converged, once the spectrum says which pairs have.
+        // The one more need not have converged.
         if !spectrum.converged && spectrum.converged_pairs < found {
             tell_of_residual(&spectrum.residuals[..found], spectrum.iterations, ctx);
         }

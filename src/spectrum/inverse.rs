@@ -10,12 +10,12 @@
 //! (Björck 1987). The rounding of A then no longer matters; the result is that
 //! of R⁻¹R⁻ᵀ without a second, unsymmetric factor.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, concatenate, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 
 use super::orthonormal::norms;
-use super::{Options, Solver, Spectrum, SymmetricOperator, top};
+use super::{Options, Solver, Spectrum, SymmetricOperator, joined, top};
 use crate::context::Ctx;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::{Blocks, Combining, Root, SparseSymmetric};
 use crate::linalg::elimination::{Elimination, Pattern};
 use crate::linalg::multifrontal::{Entries, Factor, LANES, Structure};
@@ -108,36 +108,6 @@ fn by_size(inverse: &Inverse<'_>, k: usize, options: &Options, ctx: &Ctx) -> Res
         options.deflate = Some(joined(known.view(), last)?);
         options.start = Some(rest);
     }
-}
-
-impl Spectrum {
-    /// The first `count` pairs.
-    fn leading(mut self, count: usize) -> Spectrum {
-        self.values.truncate(count);
-        self.residuals.truncate(count);
-        self.converged_pairs = self.converged_pairs.min(count);
-        self.vectors = self.vectors.slice(s![.., ..count]).as_standard_layout().into_owned();
-        self
-    }
-
-    /// These pairs and then those of a later search.
-    fn followed_by(mut self, other: Spectrum) -> Result<Spectrum> {
-        if self.converged {
-            self.converged_pairs += other.converged_pairs;
-        }
-        self.values.extend(other.values);
-        self.residuals.extend(other.residuals);
-        self.vectors = joined(self.vectors.view(), other.vectors.view())?;
-        self.iterations += other.iterations;
-        self.converged &= other.converged;
-        Ok(self)
-    }
-}
-
-/// Columns side by side, row-major.
-fn joined(left: ArrayView2<f64>, right: ArrayView2<f64>) -> Result<Array2<f64>> {
-    let both = concatenate(Axis(1), &[left, right]).map_err(|fault| Error::input(fault.to_string()))?;
-    Ok(both.as_standard_layout().into_owned())
 }
 
 /// A factor that passes its probe, with the smallest σ that gives one.

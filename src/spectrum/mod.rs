@@ -17,7 +17,7 @@ mod inverse;
 mod krylov;
 mod orthonormal;
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, concatenate, s};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
@@ -125,6 +125,36 @@ pub struct Spectrum {
     /// The most negative value seen: the exact bottom eigenvalue from the dense
     /// solver, an estimate from above from the Krylov solver.
     pub lowest: f64,
+}
+
+impl Spectrum {
+    /// The first `count` pairs.
+    fn leading(mut self, count: usize) -> Spectrum {
+        self.values.truncate(count);
+        self.residuals.truncate(count);
+        self.converged_pairs = self.converged_pairs.min(count);
+        self.vectors = self.vectors.slice(s![.., ..count]).as_standard_layout().into_owned();
+        self
+    }
+
+    /// These pairs and then those of a later search.
+    fn followed_by(mut self, other: Spectrum) -> Result<Spectrum> {
+        if self.converged {
+            self.converged_pairs += other.converged_pairs;
+        }
+        self.values.extend(other.values);
+        self.residuals.extend(other.residuals);
+        self.vectors = joined(self.vectors.view(), other.vectors.view())?;
+        self.iterations += other.iterations;
+        self.converged &= other.converged;
+        Ok(self)
+    }
+}
+
+/// Columns side by side, row-major.
+fn joined(left: ArrayView2<f64>, right: ArrayView2<f64>) -> Result<Array2<f64>> {
+    let both = concatenate(Axis(1), &[left, right]).map_err(|fault| Error::input(fault.to_string()))?;
+    Ok(both.as_standard_layout().into_owned())
 }
 
 /// Below this dimension a dense decomposition is faster than iterating.
