@@ -262,3 +262,28 @@ fn eigenvalues_of_very_different_size_are_all_found() {
         }
     }
 }
+
+#[test]
+fn the_order_of_the_rows_changes_nothing_but_their_places() {
+    let matrix = grid(40, 31);
+    let n = matrix.len();
+    let order: Vec<u32> = (0..n as u32).map(|i| (i * 487) % n as u32).collect();
+    let moved = matrix.renumbered(&order).unwrap();
+    for (i, &row) in order.iter().enumerate() {
+        let (columns, values) = moved.row(i);
+        let mut back: Vec<(u32, f64)> =
+            columns.iter().map(|&c| order[c as usize]).zip(values.iter().copied()).collect();
+        back.sort_by_key(|entry| entry.0);
+        let (columns, values) = matrix.row(row as usize);
+        assert!(back.into_iter().eq(columns.iter().copied().zip(values.iter().copied())));
+    }
+    let (here, there) = (solve(&matrix, 4, Solver::Direct, 2), solve(&moved, 4, Solver::Direct, 2));
+    for column in 0..4 {
+        assert!((here.values[column] / there.values[column] - 1.0).abs() < 1e-9);
+        let same: f64 =
+            (0..n).map(|i| there.vectors[[i, column]] * here.vectors[[order[i] as usize, column]]).sum();
+        assert!((same.abs() - 1.0).abs() < 1e-9, "column {column}: {same}");
+    }
+    assert!(matrix.renumbered(&order[1..]).is_err());
+    assert!(matrix.renumbered(&vec![0; n]).is_err());
+}

@@ -76,6 +76,44 @@ impl SparseSymmetric {
         &self.values
     }
 
+    /// The same matrix with its rows (and columns) in another order: row i of the
+    /// result is row `order[i]`.
+    ///
+    /// # Errors
+    /// When `order` does not list every row once.
+    pub fn renumbered(&self, order: &[u32]) -> Result<SparseSymmetric> {
+        const ABSENT: u32 = u32::MAX;
+        if order.len() != self.len() {
+            let (got, rows) = (order.len(), self.len());
+            return Err(Error::input(format!("an order of {got} rows for a matrix of {rows}")));
+        }
+        let mut place = vec![ABSENT; self.len()];
+        for (new, &row) in order.iter().enumerate() {
+            match place.get_mut(row as usize) {
+                Some(slot) if *slot == ABSENT => *slot = new as u32,
+                _ => {
+                    return Err(Error::input(format!(
+                        "an order of rows repeats or exceeds its range at {row}"
+                    )));
+                }
+            }
+        }
+        let mut offsets = vec![0];
+        let (mut columns, mut values) =
+            (Vec::with_capacity(self.columns.len()), Vec::with_capacity(self.values.len()));
+        let mut entries: Vec<(u32, f64)> = Vec::new();
+        for &row in order {
+            let (old, weights) = self.row(row as usize);
+            entries.clear();
+            entries.extend(old.iter().map(|&column| place[column as usize]).zip(weights.iter().copied()));
+            entries.sort_unstable_by_key(|entry| entry.0);
+            columns.extend(entries.iter().map(|entry| entry.0));
+            values.extend(entries.iter().map(|entry| entry.1));
+            offsets.push(columns.len());
+        }
+        SparseSymmetric::new(offsets, columns, values)
+    }
+
     /// The largest sum of magnitudes in a row: a bound of every eigenvalue.
     pub fn norm_bound(&self) -> f64 {
         (0..self.len()).map(|i| self.row(i).1.iter().map(|value| value.abs()).sum()).fold(0.0, f64::max)

@@ -170,7 +170,8 @@ impl Recipe for DiffusionMaps {
             (Affinity::Sparse(_), None) => return Err(Error::input("the kernel is neither full nor sparse")),
         };
         let options = self.solver().options(self.tol, self.max_iter)?;
-        let smooth = smoothest(&walk, &markov.degrees, &pieces, self.n_components, &options, ctx)?;
+        let order = if let Reach::Near(manifold) = &reach { manifold.order() } else { None };
+        let smooth = smoothest(&walk, order, &markov.degrees, &pieces, self.n_components, &options, ctx)?;
         drop(walk);
         let part_stationary = markov.stationary();
         let mut functions = smooth.vectors;

@@ -10,13 +10,14 @@
 use ndarray::{Array2, Axis, concatenate};
 use rayon::prelude::*;
 
+use super::neighborhood::as_indices;
 use crate::context::Ctx;
 use crate::embedding::tell_unconverged;
 use crate::error::{Error, Result};
 use crate::graph::Components;
 use crate::kernel::laplacian::{NormalizedAffinity, null_contrasts, null_vectors};
 use crate::kernel::{Affinity, SparseSymmetric};
-use crate::spectrum::{Options, bottom, top};
+use crate::spectrum::{Options, Spectrum, bottom, top};
 
 /// A normalised Laplacian in the form its affinities have.
 pub enum Walk<'a> {
@@ -36,9 +37,11 @@ pub struct Smoothest {
     pub iterations: usize,
 }
 
-/// The `k` smoothest functions that are not constant on every piece alike.
+/// The `k` smoothest functions that are not constant on every piece alike. `order`
+/// is one of the rows in which near rows are near, if one is known.
 pub fn smoothest(
     walk: &Walk<'_>,
+    order: Option<&[u32]>,
     degrees: &[f64],
     pieces: &Components,
     k: usize,
@@ -54,7 +57,10 @@ pub fn smoothest(
     }
     let null = null_vectors(degrees, pieces);
     let found = match walk {
-        Walk::Sparse(laplacian) => bottom(laplacian, &null, wanted, options, ctx)?,
+        Walk::Sparse(laplacian) => match order {
+            None => bottom(laplacian, &null, wanted, options, ctx)?,
+            Some(order) => in_order(laplacian, order, &null, wanted, options, ctx)?,
+        },
         Walk::Dense(affinity) => {
             let options = Options { deflate: Some(null), ..options.clone() };
             let mut found = top(affinity, wanted, &options, ctx)?;
@@ -67,6 +73,25 @@ pub fn smoothest(
     let vectors = concatenate(Axis(1), &[contrasts.view(), found.vectors.view()])
         .map_err(|fault| Error::input(fault.to_string()))?;
     Ok(Smoothest { values, vectors, iterations: found.iterations })
+}
+
+/// [`bottom`] with the rows in another order: near rows near in memory, and large
+/// graphs cut into parts.
+fn in_order(
+    laplacian: &SparseSymmetric,
+    order: &[u32],
+    null: &Array2<f64>,
+    wanted: usize,
+    options: &Options,
+    ctx: &Ctx,
+) -> Result<Spectrum> {
+    let null = null.select(Axis(0), &as_indices(order));
+    let mut found = bottom(&laplacian.renumbered(order)?, &null, wanted, options, ctx)?;
+    let ordered = std::mem::replace(&mut found.vectors, Array2::zeros((laplacian.len(), wanted)));
+    for (entries, &row) in ordered.outer_iter().zip(order) {
+        found.vectors.row_mut(row as usize).assign(&entries);
+    }
+    Ok(found)
 }
 
 /// D^-½ v. A row of nearly no degree has no digits left in v: it gets what the

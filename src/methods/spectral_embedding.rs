@@ -253,7 +253,8 @@ impl Recipe for SpectralEmbedding {
             Affinity::Sparse(graph) => Walk::Sparse(normalized_laplacian(graph, None, &degrees)?),
             Affinity::Dense(matrix) => Walk::Dense(NormalizedAffinity::new(matrix.view(), &degrees, false)),
         };
-        let smooth = smoothest(&walk, &degrees, &pieces, self.n_components, &self.options()?, ctx)?;
+        let order = if let Source::Neighborhood { manifold, .. } = &source { manifold.order() } else { None };
+        let smooth = smoothest(&walk, order, &degrees, &pieces, self.n_components, &self.options()?, ctx)?;
         drop(walk);
         let mut coordinates = functions(&smooth, &affinity, &degrees);
         // Over the roots of the degrees that were given.
