@@ -109,17 +109,19 @@ LONG_FITS = {
 
 @pytest.mark.parametrize("fit", LONG_FITS.values(), ids=LONG_FITS)
 def test_ctrl_c_stops_a_long_fit(fit):
+    # On a fast machine a fit may end before the signal: then it is begun anew.
     call, _, data = fit.partition(".fit")
     out = run(f"""
-        estimator, data = {call}, {data}
-        before, state = tasks(), dict(vars(estimator))
+        data = {data}
+        before = tasks()
         interrupt_after(0.7)
         try:
-            estimator.fit(data)
+            while True:
+                estimator = {call}
+                state = dict(vars(estimator))
+                estimator.fit(data)
         except KeyboardInterrupt:
             late = time.monotonic() - sent
-        else:
-            sys.exit("the fit ended before it could be interrupted")
         assert late < 1.0, f"stopped only after {{late:.2f}} s"
         assert settled(before) == before, (before, os.listdir("/proc/self/task"))
         assert vars(estimator) == state, sorted(vars(estimator))
@@ -136,7 +138,8 @@ def test_ctrl_c_leaves_an_earlier_fit_in_place():
         before = estimator.embedding_
         interrupt_after(0.5)
         try:
-            estimator.fit(X)
+            while True:
+                estimator.fit(X)  # many seconds
         except KeyboardInterrupt:
             assert estimator.embedding_ is before
             assert np.array_equal(estimator.transform(small), before)
@@ -154,7 +157,8 @@ def test_ctrl_c_stops_geodesic_distances_and_transform():
         ):
             interrupt_after(0.5)
             try:
-                call()
+                while True:
+                    call()
             except KeyboardInterrupt:
                 assert time.monotonic() - sent < 1.0
                 print("stopped")
@@ -167,7 +171,8 @@ def test_a_handler_that_does_not_raise_lets_the_fit_go_on():
         heard = []
         signal.signal(signal.SIGINT, lambda *_: heard.append(1))
         interrupt_after(0.3)
-        Isomap(n_neighbors=8).fit(X[:6000])
+        while not heard:
+            Isomap(n_neighbors=8).fit(X[:6000])
         print(len(heard))
     """)
     assert out == "1\n"
@@ -192,17 +197,24 @@ def test_other_python_threads_run_during_a_fit():
             ticks.append(time.monotonic())
             time.sleep(0.001)
 
-    thread = threading.Thread(target=tick)
-    thread.start()
-    start = time.monotonic()
-    Isomap(n_neighbors=8, n_jobs=1).fit(swiss_roll(4000))
-    end = time.monotonic()
-    stop.set()
-    thread.join()
+    # The longer the fit, the better it tells a held GIL from a busy machine:
+    # rows are added until one takes half a second.
+    n_rows, took = 4000, 0.0
+    while took < 0.5:
+        X = swiss_roll(n_rows)
+        stop.clear()
+        ticks.clear()
+        thread = threading.Thread(target=tick)
+        thread.start()
+        start = time.monotonic()
+        Isomap(n_neighbors=8, n_jobs=1).fit(X)
+        end = time.monotonic()
+        stop.set()
+        thread.join()
+        n_rows, took = 2 * n_rows, end - start
     inside = [moment for moment in ticks if start < moment < end]
     longest = max(np.diff([start, *inside, end]))
-    assert end - start > 0.2, "too short to tell"
-    assert longest < 0.2, f"no other thread ran for {longest:.2f} s of {end - start:.2f} s"
+    assert longest < took / 3, f"no other thread ran for {longest:.2f} s of {took:.2f} s"
 
 
 def test_fits_in_several_threads_at_once():
