@@ -48,7 +48,7 @@ fn neighbors_of(points: &Array2<f64>, algorithm: Algorithm, ctx: &Ctx) -> Neighb
 }
 
 fn graph_of(points: &Array2<f64>, ctx: &Ctx) -> Graph {
-    Graph::from_neighbors(&neighbors_of(points, Algorithm::Auto, ctx))
+    Graph::from_neighbors(&neighbors_of(points, Algorithm::Auto, ctx), ctx).unwrap()
 }
 
 fn neighbors(criterion: &mut Criterion) {

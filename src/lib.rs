@@ -10,6 +10,7 @@
 //! is the frame they run in, and [`Ctx`] travels along with threads,
 //! cancellation, progress and randomness.
 
+mod compressed;
 pub mod context;
 pub mod embedding;
 pub mod error;

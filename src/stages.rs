@@ -84,7 +84,7 @@ pub fn geodesic_rows(
         return Err(Error::input(format!("shortest paths need a graph, got {}", data.kind())));
     };
     check_offsets(given)?;
-    let graph = Graph::from_csr(given.rows(), &given.offsets, &given.indices, &given.values)?;
+    let graph = Graph::from_csr(given.rows(), &given.offsets, &given.indices, &given.values, ctx)?;
     let rows = given.rows();
     let sources: Vec<u32> = match sources {
         None => (0..rows as u32).collect(),

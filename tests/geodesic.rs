@@ -11,12 +11,17 @@ use proptest::prelude::*;
 const KERNELS: [PathMethod; 5] =
     [PathMethod::Heap, PathMethod::Batch, PathMethod::Sweep, PathMethod::FloydWarshall, PathMethod::Auto];
 
+/// For work too small to be shared.
+fn alone() -> Ctx {
+    Ctx::new(1, 0)
+}
+
 fn graph_of(n: usize, edges: &[(usize, usize, f64)]) -> Graph {
     let links: Vec<Link> = edges
         .iter()
         .map(|&(from, to, distance)| Link { from: from as u32, to: to as u32, distance })
         .collect();
-    Graph::from_csr(n, &vec![0; n + 1], &[], &[]).unwrap().with_links(&links).unwrap()
+    Graph::from_csr(n, &vec![0; n + 1], &[], &[], &alone()).unwrap().with_links(&links, &alone()).unwrap()
 }
 
 /// A grid of `side`² points with weights that vary, and diagonals.

@@ -6,6 +6,11 @@ use planish::graph::{Graph, Policy, components, connect};
 use planish::neighbors::{ClosestForeign, Link, Neighbors};
 use proptest::prelude::*;
 
+/// For work too small to be shared.
+fn alone() -> Ctx {
+    Ctx::new(1, 0)
+}
+
 fn neighbors(rows: &[&[(u32, f64)]]) -> Neighbors {
     let mut found = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
     for row in rows {
@@ -41,7 +46,7 @@ impl ClosestForeign for Line {
 #[test]
 fn union_of_directions_keeps_the_smaller_weight_and_drops_loops() {
     let found = neighbors(&[&[(1, 2.0), (0, 0.0), (2, 0.0)], &[(0, 1.5), (0, 1.75)], &[]]);
-    let graph = Graph::from_neighbors(&found);
+    let graph = Graph::from_neighbors(&found, &alone()).unwrap();
     assert_eq!(graph.len(), 3);
     assert_eq!(graph.edge_count(), 2);
     assert_eq!(graph.row(0), (&[1u32, 2][..], &[1.5, 0.0][..]));
@@ -51,18 +56,18 @@ fn union_of_directions_keeps_the_smaller_weight_and_drops_loops() {
 
 #[test]
 fn users_graph_may_be_ragged_one_way_and_unsorted() {
-    let graph = Graph::from_csr(4, &[0, 3, 3, 4, 4], &[2, 1, 0, 0], &[3.0, 1.0, 9.0, 3.0]).unwrap();
+    let graph = Graph::from_csr(4, &[0, 3, 3, 4, 4], &[2, 1, 0, 0], &[3.0, 1.0, 9.0, 3.0], &alone()).unwrap();
     assert_eq!(graph.row(0), (&[1u32, 2][..], &[1.0, 3.0][..]));
     assert_eq!(graph.row(1).0, &[0]);
     assert_eq!(graph.row(3).0.len(), 0);
-    assert!(Graph::from_csr(0, &[0], &[], &[]).unwrap().is_empty());
+    assert!(Graph::from_csr(0, &[0], &[], &[], &alone()).unwrap().is_empty());
 }
 
 #[test]
 fn rounding_between_directions_is_symmetrised_and_more_is_refused() {
-    let near = Graph::from_csr(2, &[0, 1, 2], &[1, 0], &[1.0, 1.0 + 1e-10]).unwrap();
+    let near = Graph::from_csr(2, &[0, 1, 2], &[1, 0], &[1.0, 1.0 + 1e-10], &alone()).unwrap();
     assert_eq!(near.weights(), &[1.0, 1.0]);
-    let refusal = Graph::from_csr(2, &[0, 1, 2], &[1, 0], &[1.0, 1.5]).unwrap_err().to_string();
+    let refusal = Graph::from_csr(2, &[0, 1, 2], &[1, 0], &[1.0, 1.5], &alone()).unwrap_err().to_string();
     assert!(refusal.contains("(0, 1)") && refusal.contains("1.5"), "{refusal}");
 }
 
@@ -72,33 +77,33 @@ fn bad_users_graphs_are_refused_by_name() {
         let refusal = got.unwrap_err().to_string();
         assert!(refusal.contains(words), "{refusal}");
     };
-    says(Graph::from_csr(2, &[0, 1, 1], &[1], &[-0.5]), "(0, 1) has weight -0.5");
-    says(Graph::from_csr(2, &[0, 0, 1], &[0], &[f64::NAN]), "(1, 0) has weight NaN");
-    says(Graph::from_csr(2, &[0, 0, 1], &[0], &[f64::INFINITY]), "inf");
-    says(Graph::from_csr(2, &[0, 0, 1], &[7], &[1.0]), "node 7");
-    says(Graph::from_csr(2, &[0, 1], &[1], &[1.0]), "indptr");
-    says(Graph::from_csr(2, &[0, 2, 1], &[1], &[1.0]), "indptr");
-    says(Graph::from_csr(1, &[0, 1], &[0], &[]), "weights");
-    says(Graph::from_csr(usize::MAX, &[], &[], &[]), "too large");
+    says(Graph::from_csr(2, &[0, 1, 1], &[1], &[-0.5], &alone()), "(0, 1) has weight -0.5");
+    says(Graph::from_csr(2, &[0, 0, 1], &[0], &[f64::NAN], &alone()), "(1, 0) has weight NaN");
+    says(Graph::from_csr(2, &[0, 0, 1], &[0], &[f64::INFINITY], &alone()), "inf");
+    says(Graph::from_csr(2, &[0, 0, 1], &[7], &[1.0], &alone()), "node 7");
+    says(Graph::from_csr(2, &[0, 1], &[1], &[1.0], &alone()), "indptr");
+    says(Graph::from_csr(2, &[0, 2, 1], &[1], &[1.0], &alone()), "indptr");
+    says(Graph::from_csr(1, &[0, 1], &[0], &[], &alone()), "weights");
+    says(Graph::from_csr(usize::MAX, &[], &[], &[], &alone()), "too large");
 }
 
 #[test]
 fn subgraph_renumbers_and_links_add_edges() {
-    let path = Graph::from_csr(4, &[0, 1, 2, 3, 3], &[1, 2, 3], &[1.0, 2.0, 3.0]).unwrap();
-    let part = path.subgraph(&[3, 2, 0]).unwrap();
+    let path = Graph::from_csr(4, &[0, 1, 2, 3, 3], &[1, 2, 3], &[1.0, 2.0, 3.0], &alone()).unwrap();
+    let part = path.subgraph(&[3, 2, 0], &alone()).unwrap();
     assert_eq!(part.row(0), (&[1u32][..], &[3.0][..]));
     assert_eq!(part.row(2).0.len(), 0);
-    assert!(path.subgraph(&[4]).is_err());
-    assert!(path.subgraph(&[1, 1]).is_err());
-    let ring = path.with_links(&[Link { from: 3, to: 0, distance: 0.5 }]).unwrap();
+    assert!(path.subgraph(&[4], &alone()).is_err());
+    assert!(path.subgraph(&[1, 1], &alone()).is_err());
+    let ring = path.with_links(&[Link { from: 3, to: 0, distance: 0.5 }], &alone()).unwrap();
     assert_eq!(ring.row(0), (&[1u32, 3][..], &[1.0, 0.5][..]));
-    assert!(path.with_links(&[Link { from: 9, to: 0, distance: 0.5 }]).is_err());
-    assert!(path.with_links(&[Link { from: 1, to: 0, distance: f64::NAN }]).is_err());
+    assert!(path.with_links(&[Link { from: 9, to: 0, distance: 0.5 }], &alone()).is_err());
+    assert!(path.with_links(&[Link { from: 1, to: 0, distance: f64::NAN }], &alone()).is_err());
 }
 
 #[test]
 fn saved_graph_comes_back_and_a_broken_one_is_refused() {
-    let graph = Graph::from_csr(3, &[0, 1, 2, 2], &[1, 2], &[1.0, 2.0]).unwrap();
+    let graph = Graph::from_csr(3, &[0, 1, 2, 2], &[1, 2], &[1.0, 2.0], &alone()).unwrap();
     let saved = postcard::to_stdvec(&graph).unwrap();
     assert_eq!(postcard::from_bytes::<Graph>(&saved).unwrap(), graph);
     let broken = postcard::to_stdvec(&(vec![0usize, 1, 1], vec![1u32], vec![1.0f64])).unwrap();
@@ -108,7 +113,7 @@ fn saved_graph_comes_back_and_a_broken_one_is_refused() {
 }
 
 fn two_pairs_and_a_point() -> Graph {
-    Graph::from_csr(5, &[0, 0, 1, 1, 2, 2], &[4, 2], &[1.0, 1.0]).unwrap()
+    Graph::from_csr(5, &[0, 0, 1, 1, 2, 2], &[4, 2], &[1.0, 1.0], &alone()).unwrap()
 }
 
 #[test]
@@ -116,7 +121,7 @@ fn labels_are_numbered_by_first_appearance() {
     let pieces = components(&two_pairs_and_a_point());
     assert_eq!(pieces.labels, [0, 1, 2, 2, 1]);
     assert_eq!(pieces.sizes, [1, 2, 2]);
-    assert_eq!(components(&Graph::from_csr(0, &[0], &[], &[]).unwrap()).count(), 0);
+    assert_eq!(components(&Graph::from_csr(0, &[0], &[], &[], &alone()).unwrap()).count(), 0);
 }
 
 #[test]
@@ -149,7 +154,7 @@ fn policies_do_what_they_say() {
 #[test]
 fn connected_graph_is_left_alone() {
     let ctx = Ctx::new(1, 0);
-    let path = Graph::from_csr(3, &[0, 1, 2, 2], &[1, 2], &[1.0, 2.0]).unwrap();
+    let path = Graph::from_csr(3, &[0, 1, 2, 2], &[1, 2], &[1.0, 2.0], &alone()).unwrap();
     let same = connect(path.clone(), None, Policy::Bridge, &ctx).unwrap();
     assert_eq!((same.graph, same.kept, same.bridges), (path, None, vec![]));
     assert!(ctx.take_warnings().is_empty());
@@ -187,7 +192,7 @@ proptest! {
             .map(|&(a, b)| (a % n, b % n))
             .map(|(a, b)| Link { from: a as u32, to: b as u32, distance: (line.0[a] - line.0[b]).abs() })
             .collect();
-        let graph = Graph::from_csr(n, &vec![0; n + 1], &[], &[]).unwrap().with_links(&links).unwrap();
+        let graph = Graph::from_csr(n, &vec![0; n + 1], &[], &[], &alone()).unwrap().with_links(&links, &alone()).unwrap();
         let pieces = components(&graph);
         let ctx = Ctx::new(1, 0);
         let connected = connect(graph, Some(&line), Policy::Bridge, &ctx).unwrap();
@@ -208,7 +213,7 @@ proptest! {
             rows[i as usize % n].push((j % n as u32, f64::from(weight)));
         }
         let slices: Vec<&[(u32, f64)]> = rows.iter().map(Vec::as_slice).collect();
-        let graph = Graph::from_neighbors(&neighbors(&slices));
+        let graph = Graph::from_neighbors(&neighbors(&slices), &alone()).unwrap();
         for i in 0..n {
             let (targets, weights) = graph.row(i);
             prop_assert!(targets.windows(2).all(|pair| pair[0] < pair[1]));
@@ -224,5 +229,57 @@ proptest! {
         }
         let (parts, back) = (postcard::to_stdvec(&graph).unwrap(), graph);
         prop_assert_eq!(postcard::from_bytes::<Graph>(&parts).unwrap(), back);
+    }
+}
+
+#[test]
+fn a_graph_of_many_parts_is_the_union_of_its_lists_on_any_number_of_threads() {
+    // Lists that are unsorted, repeat themselves, name their own row and strangers.
+    let n = 5000_usize;
+    let lists: Vec<Vec<(u32, f64)>> = (0..n)
+        .map(|i| {
+            let other = |step: usize| ((i * 7919 + step * step * 104_729) % (n + 3)) as u32;
+            (0..i % 9).map(|step| (other(step % 5), ((i * 31 + step * 17) % 97) as f64)).collect()
+        })
+        .collect();
+    let mut truth = vec![std::collections::BTreeMap::<u32, f64>::new(); n];
+    for (i, list) in lists.iter().enumerate() {
+        for &(j, weight) in list.iter().filter(|&&(j, _)| j as usize != i && (j as usize) < n) {
+            for (from, to) in [(i, j), (j as usize, i as u32)] {
+                truth[from].entry(to).and_modify(|held| *held = held.min(weight)).or_insert(weight);
+            }
+        }
+    }
+    let slices: Vec<&[(u32, f64)]> = lists.iter().map(Vec::as_slice).collect();
+    for threads in 1..=3 {
+        let graph = Graph::from_neighbors(&neighbors(&slices), &Ctx::new(threads, 0)).unwrap();
+        for (i, row) in truth.iter().enumerate() {
+            let (targets, weights) = graph.row(i);
+            assert!(
+                row.iter().map(|(j, w)| (*j, *w)).eq(targets.iter().copied().zip(weights.iter().copied()))
+            );
+        }
+    }
+}
+
+#[test]
+fn assembling_stops_when_asked_to() {
+    let ctx = alone();
+    ctx.watch().cancel();
+    let refused = Graph::from_csr(2, &[0, 1, 2], &[1, 0], &[1.0, 1.0], &ctx).unwrap_err();
+    assert!(matches!(refused, planish::Error::Cancelled), "{refused}");
+}
+
+#[test]
+fn of_several_refusals_the_first_is_told() {
+    let n = 3000;
+    let indptr: Vec<usize> = (0..=n).collect();
+    let indices: Vec<u32> = (0..n as u32).map(|i| (i + 1) % n as u32).collect();
+    let mut weights = vec![1.0; n];
+    weights[700] = -1.0;
+    weights[2900] = f64::NAN;
+    for _ in 0..5 {
+        let refused = Graph::from_csr(n, &indptr, &indices, &weights, &Ctx::new(3, 0)).unwrap_err();
+        assert!(refused.to_string().contains("(700, 701) has weight -1"), "{refused}");
     }
 }

@@ -85,7 +85,7 @@ fn with_every_row_a_landmark_the_landmark_methods_are_exact() {
 fn graph(points: &Array2<f64>, ctx: &Ctx) -> Graph {
     let data = planish::input::PointsRef::Dense(points.view());
     let index = Index::build(data, Metric::Euclidean, Algorithm::Auto, ctx).unwrap();
-    Graph::from_neighbors(&index.neighbors_of_all(Hood::Nearest(8), ctx).unwrap())
+    Graph::from_neighbors(&index.neighbors_of_all(Hood::Nearest(8), ctx).unwrap(), ctx).unwrap()
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn points<const D: usize>(n: usize, mut point: impl FnMut(usize) -> [f64; D]) ->
 fn near(points: &Array2<f64>, k: usize, ctx: &Ctx) -> Graph {
     let index =
         Index::build(PointsRef::Dense(points.view()), Metric::Euclidean, Algorithm::Auto, ctx).unwrap();
-    let graph = Graph::from_neighbors(&index.neighbors_of_all(Hood::Nearest(k), ctx).unwrap());
+    let graph = Graph::from_neighbors(&index.neighbors_of_all(Hood::Nearest(k), ctx).unwrap(), ctx).unwrap();
     connect(graph, None, Policy::Largest, ctx).unwrap().graph
 }
 
@@ -186,7 +186,7 @@ fn injected_shortcuts_are_named_exactly_and_a_clean_roll_is_silent() {
             assert_eq!(found(&graph, &[], &ctx), [], "seed {seed}, k {k}");
             for count in [1, 3] {
                 let links = jumps(&points, count);
-                let named = found(&graph.with_links(&links).unwrap(), &[], &ctx);
+                let named = found(&graph.with_links(&links, &ctx).unwrap(), &[], &ctx);
                 let mut wanted: Vec<_> =
                     links.iter().map(|link| (link.from.min(link.to), link.from.max(link.to))).collect();
                 wanted.sort_unstable();
@@ -207,7 +207,7 @@ fn known_bridges_are_not_told_again() {
     let ctx = Ctx::new(2, 0);
     let points = roll(1);
     let links = jumps(&points, 1);
-    let graph = near(&points, 8, &ctx).with_links(&links).unwrap();
+    let graph = near(&points, 8, &ctx).with_links(&links, &ctx).unwrap();
     assert_eq!(found(&graph, &[], &ctx).len(), 1);
     let turned = Link { from: links[0].to, to: links[0].from, distance: 0.0 };
     assert_eq!(found(&graph, &[turned], &ctx), []);
@@ -220,8 +220,9 @@ fn two_blobs_on_one_edge_are_told() {
     let points = points(600, |row| [random.normal() + if row < 300 { 0.0 } else { 40.0 }, random.normal()]);
     let index =
         Index::build(PointsRef::Dense(points.view()), Metric::Euclidean, Algorithm::Auto, &ctx).unwrap();
-    let blobs = Graph::from_neighbors(&index.neighbors_of_all(Hood::Nearest(10), &ctx).unwrap());
-    let joined = blobs.with_links(&[Link { from: 7, to: 407, distance: 40.0 }]).unwrap();
+    let blobs =
+        Graph::from_neighbors(&index.neighbors_of_all(Hood::Nearest(10), &ctx).unwrap(), &ctx).unwrap();
+    let joined = blobs.with_links(&[Link { from: 7, to: 407, distance: 40.0 }], &ctx).unwrap();
     let named = found(&joined, &[], &ctx);
     assert_eq!(pairs(&named), [(7, 407)]);
     assert!(named[0].detour.is_infinite());
@@ -231,7 +232,7 @@ fn two_blobs_on_one_edge_are_told() {
 #[test]
 fn threads_and_kernels_do_not_matter() {
     let points = roll(2);
-    let graph = near(&points, 8, &Ctx::new(1, 5)).with_links(&jumps(&points, 3)).unwrap();
+    let graph = near(&points, 8, &Ctx::new(1, 5)).with_links(&jumps(&points, 3), &Ctx::new(1, 5)).unwrap();
     let named: Vec<_> = [1, 2, 5].map(|threads| found(&graph, &[], &Ctx::new(threads, 5))).into();
     assert_eq!(named[0].len(), 3);
     assert_eq!(named[0], named[1]);
@@ -246,11 +247,11 @@ fn threads_and_kernels_do_not_matter() {
 #[test]
 fn degenerate_graphs_are_silent() {
     let ctx = Ctx::new(2, 0);
-    let empty = |n: usize| Graph::from_csr(n, &vec![0; n + 1], &[], &[]).unwrap();
+    let empty = |n: usize| Graph::from_csr(n, &vec![0; n + 1], &[], &[], &ctx).unwrap();
     let complete = |n: u32, length: f64| {
         let links: Vec<Link> =
             (0..n).flat_map(|from| (0..from).map(move |to| Link { from, to, distance: length })).collect();
-        empty(n as usize).with_links(&links).unwrap()
+        empty(n as usize).with_links(&links, &ctx).unwrap()
     };
     let star: Vec<Link> = (1..200).map(|to| Link { from: 0, to, distance: 1.0 }).collect();
     let chain: Vec<Link> = (1..300).map(|to| Link { from: to - 1, to, distance: 0.0 }).collect();
@@ -261,8 +262,8 @@ fn degenerate_graphs_are_silent() {
         complete(20, 1.0),
         complete(80, 1.0),
         complete(80, 0.0),
-        empty(200).with_links(&star).unwrap(),
-        empty(300).with_links(&chain).unwrap(),
+        empty(200).with_links(&star, &ctx).unwrap(),
+        empty(300).with_links(&chain, &ctx).unwrap(),
     ];
     for (case, graph) in silent.iter().enumerate() {
         assert_eq!(found(graph, &[], &ctx), [], "case {case}");
@@ -278,7 +279,7 @@ fn equal_points_hide_nothing() {
     let graph = near(&twice, 12, &ctx);
     assert_eq!(found(&graph, &[], &ctx), []);
     let link = jumps(&once, 1)[0];
-    let named = found(&graph.with_links(&[link]).unwrap(), &[], &ctx);
+    let named = found(&graph.with_links(&[link], &ctx).unwrap(), &[], &ctx);
     assert_eq!(pairs(&named), [(link.from.min(link.to), link.from.max(link.to))], "{n} rows twice");
 }
 
@@ -287,7 +288,7 @@ fn stopping_and_a_foreign_plan_are_refused() {
     let ctx = Ctx::new(2, 0);
     let graph = near(&roll(0), 6, &ctx);
     let plan = Plan::new(&graph, PathMethod::Heap, 8, None, &ctx).unwrap();
-    let smaller = graph.subgraph(&[0, 1, 2]).unwrap();
+    let smaller = graph.subgraph(&[0, 1, 2], &ctx).unwrap();
     assert!(matches!(shortcuts(&smaller, &plan, &[], &ctx), Err(Error::Input(_))));
     ctx.watch().cancel();
     assert_eq!(shortcuts(&graph, &plan, &[], &ctx), Err(Error::Cancelled));

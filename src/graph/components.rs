@@ -165,7 +165,7 @@ fn keep_largest(graph: &Graph, pieces: Components, ctx: &Ctx) -> Result<Connecte
             graph.len()
         ),
     );
-    let part = graph.subgraph(&kept)?;
+    let part = graph.subgraph(&kept, ctx)?;
     Ok(Connected { graph: part, labels: pieces.labels, kept: Some(kept), bridges: Vec::new() })
 }
 
@@ -183,7 +183,7 @@ fn bridge(graph: &Graph, pieces: Components, links: &dyn ClosestForeign, ctx: &C
             bridges.len()
         ),
     );
-    let graph = graph.with_links(&bridges)?;
+    let graph = graph.with_links(&bridges, ctx)?;
     Ok(Connected { graph, labels: pieces.labels, kept: None, bridges })
 }
 

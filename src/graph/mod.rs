@@ -18,9 +18,10 @@ pub use shortcuts::{Shortcut, shortcuts, warn_of_shortcuts};
 
 use serde::{Deserialize, Serialize};
 
+use crate::compressed::{Rows, written_in_place};
+use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::neighbors::{Link, Neighbors};
-use assemble::Rows;
 
 /// A symmetric graph with weights `>= 0`, in compressed rows.
 ///
@@ -41,9 +42,8 @@ impl Graph {
     ///
     /// Where the two directions disagree the smaller distance holds. Entries
     /// that name the row itself or a row that does not exist are left out.
-    pub fn from_neighbors(neighbors: &Neighbors) -> Graph {
-        let rows = Rows::from_neighbors(neighbors);
-        rows.sorted().union().into_graph()
+    pub fn from_neighbors(neighbors: &Neighbors, ctx: &Ctx) -> Result<Graph> {
+        Ok(Rows::from_neighbors(neighbors, ctx)?.union(ctx)?.into_graph())
     }
 
     /// A graph of the user's: `indptr`, `indices`, `weights` as in SciPy's CSR.
@@ -52,10 +52,14 @@ impl Graph {
     /// entries merged to the smaller, an edge given in one direction holds in
     /// both. Refused, naming the pair: weights that are negative or not finite,
     /// and two directions that differ by more than a relative 1e-8.
-    pub fn from_csr(n: usize, indptr: &[usize], indices: &[u32], weights: &[f64]) -> Result<Graph> {
-        let rows = Rows::from_csr(n, indptr, indices, weights)?.sorted();
-        rows.refuse_asymmetry()?;
-        Ok(rows.union().into_graph())
+    pub fn from_csr(
+        n: usize,
+        indptr: &[usize],
+        indices: &[u32],
+        weights: &[f64],
+        ctx: &Ctx,
+    ) -> Result<Graph> {
+        Ok(Rows::from_csr(n, indptr, indices, weights, ctx)?.union_of_equals(ctx)?.into_graph())
     }
 
     /// Number of nodes.
@@ -98,7 +102,7 @@ impl Graph {
     }
 
     /// The graph between `rows` alone; node `i` of the result is `rows[i]`.
-    pub fn subgraph(&self, rows: &[u32]) -> Result<Graph> {
+    pub fn subgraph(&self, rows: &[u32], ctx: &Ctx) -> Result<Graph> {
         const ABSENT: u32 = u32::MAX;
         let mut place = vec![ABSENT; self.len()];
         for (new, &row) in rows.iter().enumerate() {
@@ -110,48 +114,56 @@ impl Graph {
                 }
             }
         }
-        let mut part = Rows::with_capacity(rows.len(), 0);
-        for &row in rows {
-            let (targets, weights) = self.row(row as usize);
+        let part = Rows::written(rows.len(), self.usual_degree(), ctx, |i, part| {
+            let (targets, weights) = self.row(rows[i] as usize);
             for (&target, &weight) in targets.iter().zip(weights) {
                 let new = place[target as usize];
                 if new != ABSENT {
                     part.push(new, weight);
                 }
             }
-            part.end_row();
-        }
-        Ok(part.sorted().into_graph())
+            Ok(())
+        })?;
+        Ok(part.into_graph())
+    }
+
+    fn usual_degree(&self) -> usize {
+        self.targets.len() / self.len().max(1) + 1
     }
 
     /// The same edges with other lengths: `length(i, j, weight)`, which must be
     /// symmetric in i and j, finite and not negative.
-    pub fn reweighted(&self, length: impl Fn(usize, usize, f64) -> f64) -> Result<Graph> {
-        let mut weights = Vec::with_capacity(self.weights.len());
-        for i in 0..self.len() {
+    pub fn reweighted(&self, ctx: &Ctx, length: impl Fn(usize, usize, f64) -> f64 + Sync) -> Result<Graph> {
+        let weights = written_in_place(&self.offsets, ctx, |i, slots| {
             let (targets, old) = self.row(i);
-            for (&j, &weight) in targets.iter().zip(old) {
-                let new = length(i.min(j as usize), i.max(j as usize), weight);
-                assemble::check_weight(i, j as usize, new)?;
-                weights.push(new);
+            for ((slot, &j), &weight) in slots.iter_mut().zip(targets).zip(old) {
+                *slot = length(i.min(j as usize), i.max(j as usize), weight);
+                assemble::check_weight(i, j as usize, *slot)?;
             }
+            Ok(())
+        })?;
+        Ok(Graph { offsets: self.offsets.clone(), targets: self.targets.clone(), weights })
+    }
+
+    /// The same edges in another unit: `length(weight)`, finite and not negative.
+    pub fn rescaled(&self, length: impl Fn(f64) -> f64) -> Result<Graph> {
+        let weights: Vec<f64> = self.weights.iter().map(|&weight| length(weight)).collect();
+        if let Some(bad) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
+            let row = self.offsets.partition_point(|&begin| begin <= bad) - 1;
+            assemble::check_weight(row, self.targets[bad] as usize, weights[bad])?;
         }
         Ok(Graph { offsets: self.offsets.clone(), targets: self.targets.clone(), weights })
     }
 
     /// The edges for which `holds(i, j, weight)`, which must be symmetric in i and j.
-    pub fn only(&self, holds: impl Fn(usize, usize, f64) -> bool) -> Graph {
-        let mut part = Rows::with_capacity(self.len(), self.targets.len());
-        for i in 0..self.len() {
+    pub fn only(&self, ctx: &Ctx, holds: impl Fn(usize, usize, f64) -> bool + Sync) -> Result<Graph> {
+        let part = Rows::written(self.len(), self.usual_degree(), ctx, |i, part| {
             let (targets, weights) = self.row(i);
-            for (&j, &weight) in targets.iter().zip(weights) {
-                if holds(i, j as usize, weight) {
-                    part.push(j, weight);
-                }
-            }
-            part.end_row();
-        }
-        part.into_graph()
+            let held = targets.iter().zip(weights).filter(|&(&j, &weight)| holds(i, j as usize, weight));
+            held.for_each(|(&j, &weight)| part.push(j, weight));
+            Ok(())
+        })?;
+        Ok(part.into_graph())
     }
 
     /// This graph among `n` nodes, its node i being `rows[i]`, ascending; the
@@ -163,26 +175,19 @@ impl Graph {
         if !sound {
             return Err(Error::input("rows of a larger graph must be ascending and within it"));
         }
-        let mut wide = Rows::with_capacity(n, self.targets.len());
-        let mut next = 0;
-        for row in 0..n {
-            if rows.get(next).is_some_and(|&own| own as usize == row) {
-                let (targets, weights) = self.row(next);
-                targets
-                    .iter()
-                    .zip(weights)
-                    .for_each(|(&target, &weight)| wide.push(rows[target as usize], weight));
-                next += 1;
-            }
-            wide.end_row();
+        let mut offsets = vec![0; n + 1];
+        for (&row, ends) in rows.iter().zip(self.offsets.windows(2)) {
+            offsets[row as usize + 1] = ends[1] - ends[0];
         }
-        Ok(wide.into_graph())
+        (0..n).for_each(|row| offsets[row + 1] += offsets[row]);
+        let targets = self.targets.iter().map(|&target| rows[target as usize]).collect();
+        Ok(Graph { offsets, targets, weights: self.weights.clone() })
     }
 
     /// This graph with `links` added as edges (the smaller weight where there
     /// is one already). Links outside the graph or with a weight that is
     /// negative or not finite are refused.
-    pub fn with_links(&self, links: &[Link]) -> Result<Graph> {
+    pub fn with_links(&self, links: &[Link], ctx: &Ctx) -> Result<Graph> {
         let n = self.len();
         let mut extra = vec![Vec::new(); n];
         for link in links {
@@ -195,13 +200,12 @@ impl Graph {
                 extra[from].push((link.to, link.distance));
             }
         }
-        let mut rows = Rows::with_capacity(n, self.targets.len() + links.len());
-        for (i, row) in extra.iter().enumerate() {
+        let rows = Rows::written(n, self.usual_degree(), ctx, |i, rows| {
             let (targets, weights) = self.row(i);
             targets.iter().zip(weights).for_each(|(&target, &weight)| rows.push(target, weight));
-            row.iter().for_each(|&(target, weight)| rows.push(target, weight));
-            rows.end_row();
-        }
-        Ok(rows.sorted().union().into_graph())
+            extra[i].iter().for_each(|&(target, weight)| rows.push(target, weight));
+            Ok(())
+        })?;
+        Ok(rows.union(ctx)?.into_graph())
     }
 }

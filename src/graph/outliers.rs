@@ -83,7 +83,7 @@ fn joined(graph: &Graph, by: impl Fn(u32, u32, f64) -> bool) -> UnionFind<u32> {
 /// How far the main rows reach: the longest way from the row that is farthest
 /// from the first, which is nearly the longest there is.
 fn reach(graph: &Graph, main: &[u32], ctx: &Ctx) -> Result<f64> {
-    let part = graph.subgraph(main)?;
+    let part = graph.subgraph(main, ctx)?;
     let plan = Plan::new(&part, PathMethod::Heap, 1, None, ctx)?;
     let (mut end, mut longest) = (0, 0.0);
     for _ in 0..2 {

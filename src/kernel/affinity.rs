@@ -13,6 +13,7 @@ use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::{Components, Graph, components};
 
@@ -79,19 +80,19 @@ impl Affinity {
 
     /// The pieces that affinities hold together; `own` is what a row is to itself.
     /// What is rounding beside the degrees of both rows holds nothing.
-    pub fn components(&self, own: f64) -> Components {
+    pub fn components(&self, own: f64, ctx: &Ctx) -> Result<Components> {
         let degrees: Vec<f64> = self.degrees().into_iter().map(|degree| own + degree).collect();
         let holds = |i: usize, j: usize, weight: f64| weight > LOOSE * degrees[i].min(degrees[j]);
         match self {
-            Affinity::Sparse(graph) => components(&graph.only(holds)),
-            Affinity::Dense(matrix) => dense_components(matrix.view(), holds),
+            Affinity::Sparse(graph) => Ok(components(&graph.only(ctx, holds)?)),
+            Affinity::Dense(matrix) => dense_components(matrix.view(), holds, ctx),
         }
     }
 
     /// Without any affinity between rows of different pieces.
-    pub fn apart(self, labels: &[usize]) -> Affinity {
-        match self {
-            Affinity::Sparse(graph) => Affinity::Sparse(graph.only(|i, j, _| labels[i] == labels[j])),
+    pub fn apart(self, labels: &[usize], ctx: &Ctx) -> Result<Affinity> {
+        Ok(match self {
+            Affinity::Sparse(graph) => Affinity::Sparse(graph.only(ctx, |i, j, _| labels[i] == labels[j])?),
             Affinity::Dense(mut matrix) => {
                 matrix.indexed_iter_mut().filter(|((i, j), _)| labels[*i] != labels[*j]).for_each(
                     |(_, weight)| {
@@ -100,13 +101,13 @@ impl Affinity {
                 );
                 Affinity::Dense(matrix)
             }
-        }
+        })
     }
 
     /// The affinities between some rows alone, ascending.
-    pub fn between(&self, rows: &[u32]) -> Result<Affinity> {
+    pub fn between(&self, rows: &[u32], ctx: &Ctx) -> Result<Affinity> {
         Ok(match self {
-            Affinity::Sparse(graph) => Affinity::Sparse(graph.subgraph(rows)?),
+            Affinity::Sparse(graph) => Affinity::Sparse(graph.subgraph(rows, ctx)?),
             Affinity::Dense(matrix) => {
                 let row = |at: usize| rows[at] as usize;
                 let size = (rows.len(), rows.len());
@@ -131,7 +132,11 @@ impl Affinity {
 }
 
 /// Pieces of a full matrix, by walking along the entries that hold.
-fn dense_components(matrix: ArrayView2<'_, f64>, holds: impl Fn(usize, usize, f64) -> bool) -> Components {
+fn dense_components(
+    matrix: ArrayView2<'_, f64>,
+    holds: impl Fn(usize, usize, f64) -> bool,
+    ctx: &Ctx,
+) -> Result<Components> {
     const UNSEEN: usize = usize::MAX;
     let n = matrix.nrows();
     let (mut labels, mut sizes, mut open) = (vec![UNSEEN; n], Vec::new(), Vec::new());
@@ -144,6 +149,7 @@ fn dense_components(matrix: ArrayView2<'_, f64>, holds: impl Fn(usize, usize, f6
         labels[first] = piece;
         open.push(first);
         while let Some(row) = open.pop() {
+            ctx.check()?;
             sizes[piece] += 1;
             for (other, &weight) in matrix.row(row).iter().enumerate() {
                 if labels[other] == UNSEEN && holds(row, other, weight) {
@@ -153,7 +159,7 @@ fn dense_components(matrix: ArrayView2<'_, f64>, holds: impl Fn(usize, usize, f6
             }
         }
     }
-    Components { labels, sizes }
+    Ok(Components { labels, sizes })
 }
 
 /// The farthest of the `k` nearest neighbours of each row, as (distance, index).
@@ -181,8 +187,8 @@ pub fn within_reach(reach: (f64, u32), distance: f64, index: u32) -> bool {
 
 /// ½(A + Aᵀ) of who is in whose list: 1 for mutual neighbours, ½ for one-sided
 /// ones. A link that is in no list joins two pieces and weighs 1.
-pub fn votes(lengths: &Graph, reach: &[(f64, u32)]) -> Result<Graph> {
-    lengths.reweighted(|i, j, distance| {
+pub fn votes(lengths: &Graph, reach: &[(f64, u32)], ctx: &Ctx) -> Result<Graph> {
+    lengths.reweighted(ctx, |i, j, distance| {
         let one = within_reach(reach[i], distance, j as u32);
         let other = within_reach(reach[j], distance, i as u32);
         if one != other { 0.5 } else { 1.0 }
@@ -221,11 +227,16 @@ impl Heat {
 }
 
 /// Weights of edges by their lengths, `bridges` (pairs of rows) kept well above zero.
-pub fn weigh(lengths: &Graph, bridges: &[(u32, u32)], weight: impl Fn(f64) -> f64) -> Result<Graph> {
+pub fn weigh(
+    lengths: &Graph,
+    bridges: &[(u32, u32)],
+    weight: impl Fn(f64) -> f64 + Sync,
+    ctx: &Ctx,
+) -> Result<Graph> {
     let mut bridges: Vec<(u32, u32)> = bridges.iter().map(|&(i, j)| (i.min(j), i.max(j))).collect();
     bridges.sort_unstable();
     let is_bridge = |i: usize, j: usize| bridges.binary_search(&(i as u32, j as u32)).is_ok();
-    let weighed = lengths.reweighted(|_, _, distance| weight(distance))?;
+    let weighed = lengths.reweighted(ctx, |_, _, distance| weight(distance))?;
     if bridges.is_empty() {
         return Ok(weighed);
     }
@@ -239,16 +250,21 @@ pub fn weigh(lengths: &Graph, bridges: &[(u32, u32)], weight: impl Fn(f64) -> f6
         }
     }
     let least = if lightest.is_finite() { (LEAST_BRIDGE * lightest).max(FIRM_BRIDGE) } else { 1.0 };
-    weighed.reweighted(|i, j, weight| if is_bridge(i, j) { weight.max(least) } else { weight })
+    weighed.reweighted(ctx, |i, j, weight| if is_bridge(i, j) { weight.max(least) } else { weight })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn ctx() -> Ctx {
+        Ctx::new(1, 0)
+    }
+
     fn path() -> Graph {
         // Lengths 1, 2, 4: with one neighbour each, 0–1 is mutual, the others one-sided.
-        Graph::from_csr(4, &[0, 1, 3, 5, 6], &[1, 0, 2, 1, 3, 2], &[1.0, 1.0, 2.0, 2.0, 4.0, 4.0]).unwrap()
+        Graph::from_csr(4, &[0, 1, 3, 5, 6], &[1, 0, 2, 1, 3, 2], &[1.0, 1.0, 2.0, 2.0, 4.0, 4.0], &ctx())
+            .unwrap()
     }
 
     #[test]
@@ -256,7 +272,7 @@ mod tests {
         let graph = path();
         let reach = reaches(&graph, 1);
         assert_eq!(reach, [(1.0, 1), (1.0, 0), (2.0, 1), (4.0, 2)]);
-        assert_eq!(votes(&graph, &reach).unwrap().weights(), [1.0, 1.0, 0.5, 0.5, 0.5, 0.5]);
+        assert_eq!(votes(&graph, &reach, &ctx()).unwrap().weights(), [1.0, 1.0, 0.5, 0.5, 0.5, 0.5]);
     }
 
     #[test]
@@ -271,7 +287,7 @@ mod tests {
     #[test]
     fn bridges_never_vanish() {
         let heat = Heat::given(0.5);
-        let weighed = weigh(&path(), &[(2, 3)], |distance| heat.weight(distance)).unwrap();
+        let weighed = weigh(&path(), &[(2, 3)], |distance| heat.weight(distance), &ctx()).unwrap();
         assert_eq!(weighed.row(3).1[0], 1e-3 * heat.weight(2.0));
     }
 
@@ -288,11 +304,12 @@ mod tests {
             &[0, 1, 3, 5, 7, 8],
             &[1, 0, 2, 1, 3, 2, 4, 3],
             &[1.0, 1.0, 1e-14, 1e-14, 1.0, 1.0, 1e-40, 1e-40],
+            &ctx(),
         );
         for affinity in [Affinity::Dense(matrix), Affinity::Sparse(graph.unwrap())] {
-            assert_eq!(affinity.components(0.0).labels, [0, 0, 1, 1, 1]);
-            assert_eq!(affinity.components(1.0).labels, [0, 0, 1, 1, 2]);
-            let apart = affinity.apart(&[0, 0, 1, 1, 1]);
+            assert_eq!(affinity.components(0.0, &ctx()).unwrap().labels, [0, 0, 1, 1, 1]);
+            assert_eq!(affinity.components(1.0, &ctx()).unwrap().labels, [0, 0, 1, 1, 2]);
+            let apart = affinity.apart(&[0, 0, 1, 1, 1], &ctx()).unwrap();
             apart.for_each(1, |other, weight| assert!(other == 0 || weight == 0.0));
             apart.for_each(4, |other, weight| assert!((weight > 0.0) == (other == 3)));
         }
@@ -300,11 +317,11 @@ mod tests {
 
     #[test]
     fn dense_and_sparse_pieces_agree() {
-        let graph = Graph::from_csr(4, &[0, 1, 2, 3, 4], &[2, 3, 0, 1], &[1.0; 4]).unwrap();
+        let graph = Graph::from_csr(4, &[0, 1, 2, 3, 4], &[2, 3, 0, 1], &[1.0; 4], &ctx()).unwrap();
         let mut matrix = Array2::eye(4);
         [(0, 2), (2, 0), (1, 3), (3, 1)].into_iter().for_each(|pair| matrix[pair] = 1.0);
         let (sparse, dense) = (Affinity::Sparse(graph), Affinity::Dense(matrix));
-        assert_eq!(sparse.components(0.0), dense.components(0.0));
+        assert_eq!(sparse.components(0.0, &ctx()).unwrap(), dense.components(0.0, &ctx()).unwrap());
         assert_eq!(sparse.degrees(), dense.degrees());
     }
 }

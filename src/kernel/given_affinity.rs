@@ -50,7 +50,7 @@ pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Affinity> {
 }
 
 /// A caller's sparse affinities: both directions of every entry, not negative.
-pub fn given_sparse(given: &Csr) -> Result<Affinity> {
+pub fn given_sparse(given: &Csr, ctx: &Ctx) -> Result<Affinity> {
     let n = given.rows();
     if given.cols != n {
         return Err(Error::input(format!(
@@ -95,7 +95,7 @@ pub fn given_sparse(given: &Csr) -> Result<Affinity> {
         }
         offsets.push(targets.len());
     }
-    Ok(Affinity::Sparse(Graph::from_csr(n, &offsets, &targets, &weights)?))
+    Ok(Affinity::Sparse(Graph::from_csr(n, &offsets, &targets, &weights, ctx)?))
 }
 
 /// What is wrong with the affinities of a pair, if anything is.
@@ -127,11 +127,13 @@ mod tests {
     #[test]
     fn sparse_affinities_may_be_unsorted_but_not_lopsided() {
         let csr = |values: Vec<f64>| Csr { cols: 2, offsets: vec![0, 2, 3], indices: vec![1, 0, 0], values };
-        let Ok(Affinity::Sparse(graph)) = given_sparse(&csr(vec![2.0, 5.0, 2.0])) else { panic!() };
+        let Ok(Affinity::Sparse(graph)) = given_sparse(&csr(vec![2.0, 5.0, 2.0]), &Ctx::new(1, 0)) else {
+            panic!()
+        };
         assert_eq!((graph.weights(), graph.len()), (&[2.0, 2.0][..], 2));
-        let refused = given_sparse(&csr(vec![2.0, 5.0, 3.0])).unwrap_err().to_string();
+        let refused = given_sparse(&csr(vec![2.0, 5.0, 3.0]), &Ctx::new(1, 0)).unwrap_err().to_string();
         assert!(refused.contains("row 0 to row 1"), "{refused}");
-        let refused = given_sparse(&csr(vec![2.0, 5.0, -3.0])).unwrap_err().to_string();
+        let refused = given_sparse(&csr(vec![2.0, 5.0, -3.0]), &Ctx::new(1, 0)).unwrap_err().to_string();
         assert!(refused.contains("rows 1 and 0"), "{refused}");
     }
 }

@@ -161,9 +161,10 @@ mod tests {
     /// Two pieces (a path of three, a pair) and a row alone.
     fn pieces() -> (Graph, Vec<f64>, Components) {
         let (offsets, targets) = ([0, 1, 3, 4, 5, 6, 6], [1, 0, 2, 1, 4, 3]);
-        let graph = Graph::from_csr(6, &offsets, &targets, &[2.0, 2.0, 3.0, 3.0, 0.5, 0.5]).unwrap();
+        let graph =
+            Graph::from_csr(6, &offsets, &targets, &[2.0, 2.0, 3.0, 3.0, 0.5, 0.5], &Ctx::new(1, 0)).unwrap();
         let affinity = Affinity::Sparse(graph.clone());
-        (graph, usable_degrees(affinity.degrees()), affinity.components(0.0))
+        (graph, usable_degrees(affinity.degrees()), affinity.components(0.0, &Ctx::new(1, 0)).unwrap())
     }
 
     fn largest(matrix: &Array2<f64>) -> f64 {

@@ -49,7 +49,7 @@ impl Markov {
         let density: Vec<f64> = kernel.degrees().iter().map(|sum| (1.0 + sum).powf(alpha)).collect();
         let share = |i: usize, j: usize, value: f64| value / (density[i] * density[j]);
         let kernel = match kernel {
-            Affinity::Sparse(graph) => Affinity::Sparse(graph.reweighted(share)?),
+            Affinity::Sparse(graph) => Affinity::Sparse(graph.reweighted(ctx, share)?),
             Affinity::Dense(mut matrix) => {
                 let rows = matrix.axis_iter_mut(Axis(0)).into_par_iter().enumerate();
                 rows.try_for_each(|(i, mut row)| {
@@ -189,7 +189,8 @@ mod tests {
         let others = |i: usize| (0..6_u32).filter(move |&j| j as usize != i);
         let targets: Vec<u32> = (0..6).flat_map(others).collect();
         let weights: Vec<f64> = (0..6).flat_map(|i| others(i).map(move |j| value(i, j as usize))).collect();
-        let graph = Graph::from_csr(6, &[0, 5, 10, 15, 20, 25, 30], &targets, &weights).unwrap();
+        let graph =
+            Graph::from_csr(6, &[0, 5, 10, 15, 20, 25, 30], &targets, &weights, &Ctx::new(1, 0)).unwrap();
         let dense = Markov::new(Affinity::Dense(full), 0.7, &Ctx::new(1, 0)).unwrap();
         let sparse = Markov::new(Affinity::Sparse(graph), 0.7, &Ctx::new(1, 0)).unwrap();
         let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14);

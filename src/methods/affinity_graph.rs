@@ -91,8 +91,8 @@ pub fn of_neighborhood(
     let scale = manifold.length_scale();
     let heat = weight.heat(scale, &reach);
     let graph = match heat {
-        None => votes(lengths, &reach)?,
-        Some(heat) => weigh(lengths, &bridge_rows(&manifold), |distance| heat.weight(distance))?,
+        None => votes(lengths, &reach, ctx)?,
+        Some(heat) => weigh(lengths, &bridge_rows(&manifold), |distance| heat.weight(distance), ctx)?,
     };
     let affinity = Affinity::Sparse(graph);
     if let Some(heat) = heat {
@@ -170,14 +170,14 @@ pub fn of_length_graph(
     check_offsets(given)?;
     let rows = given.rows();
     let near = neighbor_lists(given, rows, hood, true)?;
-    let lengths = Graph::from_neighbors(&near);
+    let lengths = Graph::from_neighbors(&near, ctx)?;
     let last = |bounds: &[usize]| (bounds[0] < bounds[1]).then(|| (near.distances[bounds[1] - 1], 0));
     let reach: Vec<(f64, u32)> =
         near.offsets.windows(2).map(|bounds| last(bounds).unwrap_or_default()).collect();
     let heat = weight.heat(Scale::ONE, &reach);
     let graph = match heat {
-        None => votes_of_lists(&near, &lengths)?,
-        Some(heat) => weigh(&lengths, &[], |distance| heat.weight(distance))?,
+        None => votes_of_lists(&near, &lengths, ctx)?,
+        Some(heat) => weigh(&lengths, &[], |distance| heat.weight(distance), ctx)?,
     };
     let affinity = Affinity::Sparse(graph);
     let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
@@ -191,14 +191,14 @@ pub fn of_length_graph(
 }
 
 /// ½ for each list that names the other row.
-fn votes_of_lists(near: &Neighbors, lengths: &Graph) -> Result<Graph> {
+fn votes_of_lists(near: &Neighbors, lengths: &Graph, ctx: &Ctx) -> Result<Graph> {
     let mut listed = near.indices.clone();
     for bounds in near.offsets.windows(2) {
         listed[bounds[0]..bounds[1]].sort_unstable();
     }
     let names =
         |i: usize, j: usize| listed[near.offsets[i]..near.offsets[i + 1]].binary_search(&(j as u32)).is_ok();
-    lengths.reweighted(|i, j, _| if names(i, j) && names(j, i) { 1.0 } else { 0.5 })
+    lengths.reweighted(ctx, |i, j, _| if names(i, j) && names(j, i) { 1.0 } else { 0.5 })
 }
 
 /// exp(−γ‖x − y‖²) between all pairs of points.
@@ -242,10 +242,10 @@ pub fn of_affinity_graph(given: &Csr, policy: Policy, ctx: &Ctx) -> Result<Affin
     let rows = given.rows();
     let scale = scale_of_affinities(largest_of(&given.values));
     let affinity = if scale.is_one() {
-        given_sparse(given)?
+        given_sparse(given, ctx)?
     } else {
         let values = given.values.iter().map(|&weight| scale.into(weight)).collect();
-        given_sparse(&Csr { values, ..given.clone() })?
+        given_sparse(&Csr { values, ..given.clone() }, ctx)?
     };
     let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
     Ok(held.with_source(Source::Affinities { rows, scale }, None))
@@ -310,7 +310,7 @@ impl Held {
 /// Act on affinities in pieces, which are apart because of `why`; `own` is what a row
 /// is to itself.
 pub fn in_pieces(affinity: Affinity, own: f64, policy: Policy, why: &str, ctx: &Ctx) -> Result<Held> {
-    let pieces = affinity.components(own);
+    let pieces = affinity.components(own, ctx)?;
     let labels = pieces.labels.clone();
     let count = pieces.count();
     if count <= 1 {
@@ -330,7 +330,7 @@ pub fn in_pieces(affinity: Affinity, own: f64, policy: Policy, why: &str, ctx: &
                     rows - kept.len()
                 ),
             );
-            let affinity = affinity.between(&kept)?;
+            let affinity = affinity.between(&kept, ctx)?;
             let pieces = Components { labels: vec![0; kept.len()], sizes: vec![kept.len()] };
             Ok(Held { affinity, pieces, labels, kept: Some(kept) })
         }
@@ -343,7 +343,7 @@ pub fn in_pieces(affinity: Affinity, own: f64, policy: Policy, why: &str, ctx: &
                     count - 1
                 ),
             );
-            let affinity = affinity.apart(&labels);
+            let affinity = affinity.apart(&labels, ctx)?;
             Ok(Held { affinity, pieces, labels, kept: None })
         }
     }

@@ -115,7 +115,7 @@ pub fn near(
     let (lengths, scale) = (manifold.graph(), manifold.length_scale());
     let automatic = || width_on_lists(&manifold, setting.hood, data, ctx);
     let (epsilon, dimension) = epsilon.choose(scale, automatic, lengths.weights().iter())?;
-    let kernel = weigh(lengths, &bridge_rows(&manifold), |length| gauss(length, epsilon))?;
+    let kernel = weigh(lengths, &bridge_rows(&manifold), |length| gauss(length, epsilon), ctx)?;
     let (held, manifold) = on_manifold(Affinity::Sparse(kernel), 1.0, "epsilon", manifold, setting, ctx)?;
     Ok(DiffusionKernel {
         kernel: held.affinity,

@@ -130,7 +130,7 @@ impl LocalRows {
             rows = Some(firsts);
             places = Some(place_of.into_iter().map(Some).collect());
         }
-        let mut graph = Graph::from_neighbors(&near);
+        let mut graph = Graph::from_neighbors(&near, ctx)?;
         let mut pieces = components(&graph);
         let of_data = match &places {
             None => pieces.clone(),
@@ -150,7 +150,7 @@ impl LocalRows {
             tell_of_largest(&of_data, ctx);
             let inner = renumbering(&kept, near.offsets.len() - 1);
             near = restricted(&near, &kept, &inner);
-            graph = graph.subgraph(&kept)?;
+            graph = graph.subgraph(&kept, ctx)?;
             let kept: Vec<u32> = match &rows {
                 None => kept,
                 Some(rows) => kept.iter().map(|&row| rows[row as usize]).collect(),

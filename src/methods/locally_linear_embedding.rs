@@ -189,7 +189,7 @@ impl Recipe for LocallyLinearEmbedding {
         let embedding = as_data_rows(map.placed, &ground);
         tell_of_rank(&embedding, ctx);
         let scale = ground.length_scale;
-        let graph = ground.graph.reweighted(|_, _, length| scale.back(length).min(f64::MAX))?;
+        let graph = ground.graph.reweighted(ctx, |_, _, length| scale.back(length).min(f64::MAX))?;
         Ok(FittedLocallyLinearEmbedding {
             eigenvalues: map.eigenvalues,
             residuals: map.residuals,

@@ -85,12 +85,12 @@ impl Manifold {
             setting.connect(data, ctx)?;
         let spread = paths.conformal.then(|| usable_spread(spread, &connected.graph));
         let (graph, length_scale) = match &spread {
-            Some(spread) => (conformal(&connected.graph, spread)?, Scale::ONE),
+            Some(spread) => (conformal(&connected.graph, spread, ctx)?, Scale::ONE),
             None => (connected.graph, length_scale),
         };
         // Powers of two: edges of about one, so that paths fit into any precision.
         let path_scale = Scale::to_unit(graph.weights().iter().fold(0.0, |most: f64, &edge| most.max(edge)));
-        let graph = graph.reweighted(|_, _, length| path_scale.into(length))?;
+        let graph = graph.reweighted(ctx, |_, _, length| path_scale.into(length))?;
         let hood = match setting.hood {
             Hood::Nearest(k) => Hood::Nearest(k.min(graph.len())),
             within => within,
@@ -128,7 +128,7 @@ impl Manifold {
         let place = |row: u32| rows.binary_search(&row).ok().map(|at| at as u32);
         let locator = self.locator.part(rows, algorithm, ctx)?;
         Ok(Manifold {
-            graph: self.graph.subgraph(rows)?,
+            graph: self.graph.subgraph(rows, ctx)?,
             hood: match self.hood {
                 Hood::Nearest(k) => Hood::Nearest(k.min(rows.len())),
                 within => within,
@@ -349,7 +349,7 @@ impl Manifold {
 
     /// The graph in the data's units, with an empty row for each row left out.
     fn graph_of_data(&self) -> Result<Graph> {
-        let graph = self.graph.reweighted(|_, _, length| self.length_scale.back(length).min(f64::MAX))?;
+        let graph = self.graph.rescaled(|length| self.length_scale.back(length).min(f64::MAX))?;
         match &self.kept {
             None => Ok(graph),
             Some(kept) => graph.spread_over(kept, self.labels.len()),
@@ -389,8 +389,8 @@ fn usable_spread(mut spread: Vec<f64>, graph: &Graph) -> Vec<f64> {
 }
 
 /// The graph with every edge divided by the geometric mean of its ends' spread.
-fn conformal(graph: &Graph, spread: &[f64]) -> Result<Graph> {
-    graph.reweighted(|i, j, weight| weight / (spread[i] * spread[j]).sqrt())
+fn conformal(graph: &Graph, spread: &[f64], ctx: &Ctx) -> Result<Graph> {
+    graph.reweighted(ctx, |i, j, weight| weight / (spread[i] * spread[j]).sqrt())
 }
 
 /// The same for the edges of new rows, their own spread being that of the lists.

@@ -102,7 +102,7 @@ impl Setting {
         let points = scaled.view();
         let index = Index::build(points, metric, self.algorithm, ctx)?;
         let near = index.neighbors_of_all(scaled_hood(self.hood, length_scale), ctx)?;
-        let connected = connect(Graph::from_neighbors(&near), Some(&index), self.policy, ctx)?;
+        let connected = connect(Graph::from_neighbors(&near, ctx)?, Some(&index), self.policy, ctx)?;
         let (connected, set_aside) = self.set_outliers_aside(connected, length_scale, ctx)?;
         let twins = twins(&near, connected.kept.as_deref());
         let spread = mean_distances(&near, connected.kept.as_deref());
@@ -129,7 +129,7 @@ impl Setting {
         let matrix = scale.matrix(matrix.view());
         let near = from_distances(matrix.view(), scaled_hood(self.hood, scale), ctx)?;
         let links = MatrixLinks(matrix.view());
-        let connected = connect(Graph::from_neighbors(&near), Some(&links), self.policy, ctx)?;
+        let connected = connect(Graph::from_neighbors(&near, ctx)?, Some(&links), self.policy, ctx)?;
         let (connected, set_aside) = self.set_outliers_aside(connected, scale, ctx)?;
         let twins = twins(&near, connected.kept.as_deref());
         let spread = mean_distances(&near, connected.kept.as_deref());
@@ -146,7 +146,7 @@ impl Setting {
         let near = neighbor_lists(given, rows, self.hood, true)?;
         let scale = Scale::for_largest(largest_of(&near.distances));
         let near = scaled_neighbors(near, scale);
-        let connected = connect(Graph::from_neighbors(&near), None, self.policy, ctx)?;
+        let connected = connect(Graph::from_neighbors(&near, ctx)?, None, self.policy, ctx)?;
         // A row set aside is placed by its distances to others, which a graph does not have.
         let set_aside = Vec::new();
         let twins = twins(&near, connected.kept.as_deref());
@@ -179,7 +179,7 @@ impl Setting {
         tell_of_outliers(&connected.graph, &far, &set_aside, scale, ctx);
         let rest: Vec<u32> =
             (0..connected.graph.len() as u32).filter(|row| far.binary_search(row).is_err()).collect();
-        let graph = connected.graph.subgraph(&rest)?;
+        let graph = connected.graph.subgraph(&rest, ctx)?;
         let kept = Some(rest.iter().map(|&row| data_row(row)).collect());
         Ok((Connected { graph, kept, ..connected }, set_aside))
     }

@@ -334,7 +334,7 @@ impl FittedSpectralEmbedding {
             _ if scale.is_one() => {}
             Affinity::Dense(matrix) => matrix.mapv_inplace(|weight| scale.back(weight)),
             Affinity::Sparse(graph) => {
-                if let Ok(given) = graph.reweighted(|_, _, weight| scale.back(weight)) {
+                if let Ok(given) = graph.rescaled(|weight| scale.back(weight)) {
                     *graph = given;
                 }
             }
