@@ -207,6 +207,8 @@ impl SymmetricOperator for CenteredKernel<'_> {
 
 /// The entry of the operator's inner matrix made from an entry that is stored.
 trait Entry: Copy + Send + Sync {
+    /// Whether entries are used where they lie.
+    const AS_STORED: bool;
     fn entry(stored: f64) -> f64;
 }
 
@@ -219,6 +221,7 @@ struct Squared;
 struct Plain;
 
 impl Entry for Squared {
+    const AS_STORED: bool = false;
     #[inline(always)]
     fn entry(stored: f64) -> f64 {
         stored * stored
@@ -226,6 +229,7 @@ impl Entry for Squared {
 }
 
 impl Entry for Plain {
+    const AS_STORED: bool = true;
     #[inline(always)]
     fn entry(stored: f64) -> f64 {
         stored
@@ -302,17 +306,23 @@ impl<E: Entry> RowChunk<'_, E> {
             let depth = TILE.min(n - first);
             let block = &x[first..first + depth];
             for (rows, y) in self.rows.chunks(R * n).zip(y.chunks_mut(R)) {
+                // Missing rows of the last group are zeros and are not written back.
                 let mut entries = [[0.0; TILE]; R];
-                for (row, entries) in rows.chunks_exact(n).zip(&mut entries) {
-                    for (entry, stored) in entries.iter_mut().zip(&row[first..first + depth]) {
-                        *entry = E::entry(*stored);
+                let whole = rows.len() == R * n;
+                if !(E::AS_STORED && whole) {
+                    for (row, entries) in rows.chunks_exact(n).zip(&mut entries) {
+                        for (entry, stored) in entries.iter_mut().zip(&row[first..first + depth]) {
+                            *entry = E::entry(*stored);
+                        }
                     }
                 }
-                // Missing rows of the last group are zeros and are not written back.
                 let mut sums = [[0.0; W]; R];
                 sums.iter_mut().zip(y.iter()).for_each(|(sum, value)| *sum = *value);
                 rows_by_block::<Product, R, W>(
-                    std::array::from_fn(|r| &entries[r][..depth]),
+                    std::array::from_fn(|r| match E::AS_STORED && whole {
+                        true => &rows[r * n + first..r * n + first + depth],
+                        false => &entries[r][..depth],
+                    }),
                     block,
                     &mut sums,
                 );

@@ -14,7 +14,7 @@ use super::points::{CenteredPoints, Side, centred_rows, mean, ordered_fold};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::input::PointsRef;
-use crate::linalg::tall::add_product;
+use crate::linalg::tall::{add_gram, mirror};
 use crate::linalg::{matmul_transposed, thin_svd};
 use crate::spectrum::{self, Options, Solver, SymmetricOperator, fix_signs};
 
@@ -133,10 +133,10 @@ fn by_covariance(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result
     ctx.reserve(6 * (d * d * 8) as u64, "the covariance matrix", "use the Krylov route")?;
     // Tall chunks: each one adds into all of the D × D sum, which should not cost more than the product.
     let rows = ((1usize << 19) / d.max(1)).clamp(64, 1024);
-    let scatter = ordered_fold(points.rows(), rows, (d, d), ctx, |rows, sum| {
-        let chunk = centred_rows(points, mean, rows);
-        add_product(chunk.t(), chunk.view(), sum);
+    let mut scatter = ordered_fold(points.rows(), rows, (d, d), ctx, |rows, sum| {
+        add_gram(centred_rows(points, mean, rows).view(), sum);
     })?;
+    mirror(&mut scatter);
     let total = scatter.diag().sum();
     let options = Options { solver: dense_or_krylov(d, k), ..Options::default() };
     let found = spectrum::top(&scatter, k, &options, ctx)?;

@@ -6,12 +6,16 @@
 //! any number of threads. Cost O(n·p·q), one read of each operand.
 
 use faer::linalg::matmul::matmul as faer_matmul;
+use faer::reborrow::ReborrowMut;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, CowArray, Ix2};
 use rayon::prelude::*;
 
 /// Rows per chunk: large enough to hide the call, small enough to spread.
 const ROWS: usize = 1024;
+/// Columns of a symmetric product per call: narrow ones waste less above the
+/// diagonal, wide ones less on packing.
+const GRAM_COLUMNS: usize = 128;
 
 /// A borrowed row-major matrix whose rows may be longer than its columns, so
 /// that the leading columns of a wider store are a matrix of their own.
@@ -121,6 +125,35 @@ pub fn add_product(a: ArrayView2<f64>, b: ArrayView2<f64>, target: &mut Array2<f
     faer_matmul(out, Accum::Add, left, as_faer(&right), 1.0, Par::Seq);
 }
 
+/// `target` += AᵀA on one thread, on and below the diagonal: entries above it are
+/// left in an undefined state until [`mirror`] copies them. A must be row-major.
+pub fn add_gram(a: ArrayView2<f64>, target: &mut Array2<f64>) {
+    let (rows, cols) = a.dim();
+    assert!(target.dim() == (cols, cols), "shapes do not fit");
+    if rows == 0 || cols == 0 {
+        return;
+    }
+    let a = standard(a);
+    let a = as_faer(&a);
+    // proof: callers pass arrays they built with `zeros`, which is row-major.
+    let mut out = MatMut::from_row_major_slice_mut(target.as_slice_mut().expect("row-major"), cols, cols);
+    for first in (0..cols).step_by(GRAM_COLUMNS) {
+        let width = GRAM_COLUMNS.min(cols - first);
+        let below = out.rb_mut().submatrix_mut(first, first, cols - first, width);
+        let (left, right) = (a.subcols(first, cols - first), a.subcols(first, width));
+        faer_matmul(below, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+    }
+}
+
+/// What is below the diagonal, above it too.
+pub fn mirror(matrix: &mut Array2<f64>) {
+    for i in 0..matrix.nrows() {
+        for j in 0..i {
+            matrix[[j, i]] = matrix[[i, j]];
+        }
+    }
+}
+
 fn as_faer<'a>(matrix: &'a CowArray<f64, Ix2>) -> MatRef<'a, f64> {
     // proof: `standard` returns a row-major matrix without gaps.
     MatRef::from_row_major_slice(matrix.as_slice().expect("standard layout"), matrix.nrows(), matrix.ncols())
@@ -175,6 +208,21 @@ mod tests {
             moved.extend_from_slice(a.as_slice().unwrap());
             let view = TallRef::new(&moved[offset..], 1500, 7, 7);
             assert_eq!(gram(view, view), plain, "offset {offset}");
+        }
+    }
+
+    #[test]
+    fn symmetric_products_are_whole_products() {
+        let mut stream = Ctx::new(1, 9).stream("test");
+        for cols in [1, 50, 127, 128, 129, 300] {
+            let a = uniform(&mut stream, 90, cols);
+            let mut whole = Array2::from_elem((cols, cols), 0.5);
+            add_product(a.t(), a.view(), &mut whole);
+            let mut half = Array2::from_elem((cols, cols), 0.5);
+            add_gram(a.view(), &mut half);
+            mirror(&mut half);
+            assert!((&whole - &half).iter().all(|gap| gap.abs() < 1e-13));
+            assert_eq!(half, half.t());
         }
     }
 }
