@@ -114,6 +114,24 @@ fn repeated_eigenvalues_come_with_all_their_copies() {
 }
 
 #[test]
+fn the_eigenvalue_after_the_last_is_never_told_too_near() {
+    let (matrix, square) = (grid(40, 31), grid(30, 30));
+    let expected = grid_values(40, 31, 5);
+    for solver in [Solver::Dense, Solver::Direct, Solver::Iterative] {
+        let found = solve(&matrix, 4, solver, 2);
+        assert_eq!(found.ran, solver);
+        let next = found.next.unwrap_or(f64::INFINITY);
+        assert!(next > expected[4] - 1e-12, "{solver:?}: {next} for {}", expected[4]);
+        // Half of a pair, where the other half must be seen.
+        let half = solve(&square, 1, solver, 1);
+        let gap = half.next.unwrap() - half.values[0];
+        assert!(gap.abs() < 1e-13, "{solver:?}: {gap}");
+    }
+    let all = solve(&grid(4, 3), 11, Solver::Dense, 1);
+    assert_eq!(all.next, None);
+}
+
+#[test]
 fn eigenvalues_of_1e_12_next_to_a_null_vector_are_resolved() {
     // A strip of 4000 × 3: squared, its smallest eigenvalue is (π/4000)⁴ = 4e-13.
     let strip = grid(4000, 3);
@@ -268,7 +286,7 @@ fn the_order_of_the_rows_changes_nothing_but_their_places() {
     let matrix = grid(40, 31);
     let n = matrix.len();
     let order: Vec<u32> = (0..n as u32).map(|i| (i * 487) % n as u32).collect();
-    let moved = matrix.renumbered(&order).unwrap();
+    let moved = matrix.renumbered(&order, &Ctx::new(2, 0)).unwrap();
     for (i, &row) in order.iter().enumerate() {
         let (columns, values) = moved.row(i);
         let mut back: Vec<(u32, f64)> =
@@ -284,6 +302,6 @@ fn the_order_of_the_rows_changes_nothing_but_their_places() {
             (0..n).map(|i| there.vectors[[i, column]] * here.vectors[[order[i] as usize, column]]).sum();
         assert!((same.abs() - 1.0).abs() < 1e-9, "column {column}: {same}");
     }
-    assert!(matrix.renumbered(&order[1..]).is_err());
-    assert!(matrix.renumbered(&vec![0; n]).is_err());
+    assert!(matrix.renumbered(&order[1..], &Ctx::new(1, 0)).is_err());
+    assert!(matrix.renumbered(&vec![0; n], &Ctx::new(1, 0)).is_err());
 }

@@ -9,7 +9,7 @@ use planish::graph::Policy;
 use planish::input::Csr;
 use planish::methods::choices::{Isolated, MetricName, SparseSolver};
 use planish::methods::spectral_embedding::{AffinityName, FittedSpectralEmbedding, Weights};
-use planish::methods::{DiffusionMaps, SpectralEmbedding};
+use planish::methods::{DiffusionMaps, Isomap, SpectralEmbedding};
 use planish::pipeline::{Attribute, Data};
 use planish::{Ctx, Error, Model, Recipe, transform};
 
@@ -85,13 +85,13 @@ fn precomputed(components: usize) -> SpectralEmbedding {
 }
 
 /// Eigenvalues by every solver, from the full and from the sparse matrix.
-fn eigenvalues(n: usize, edges: &[(usize, usize)], components: usize) -> Vec<Vec<f64>> {
+fn eigenvalues(n: usize, edges: &[(usize, usize)], method: &SpectralEmbedding) -> Vec<Vec<f64>> {
     let (full, csr) = unit_graph(n, edges);
     let ctx = Ctx::new(2, 0);
     let mut found = Vec::new();
     for solver in [None, Some(SparseSolver::Dense), Some(SparseSolver::Direct), Some(SparseSolver::Iterative)]
     {
-        let mut method = precomputed(components);
+        let mut method = method.clone();
         method.eigen_solver = solver;
         found.push(method.fit(Data::Kernel(full.view()), &ctx).unwrap().eigenvalues().to_vec());
         found.push(method.fit(Data::Graph(&csr), &ctx).unwrap().eigenvalues().to_vec());
@@ -99,13 +99,24 @@ fn eigenvalues(n: usize, edges: &[(usize, usize)], components: usize) -> Vec<Vec
     found
 }
 
+fn cycle(n: usize) -> Vec<(usize, usize)> {
+    (0..n).map(|i| (i, (i + 1) % n)).collect()
+}
+
+fn complete(n: usize) -> Vec<(usize, usize)> {
+    (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).collect()
+}
+
 #[test]
 fn a_cycle_has_cosines() {
     for n in [12, 201] {
-        let edges: Vec<(usize, usize)> = (0..n).map(|i| (i, (i + 1) % n)).collect();
         let expected: Vec<f64> = [1, 1, 2, 2].map(|k| 1.0 - (TAU * k as f64 / n as f64).cos()).to_vec();
-        for found in eigenvalues(n, &edges, 4) {
+        for found in eigenvalues(n, &cycle(n), &precomputed(4)) {
             close(&found, &expected);
+        }
+        let twice: Vec<f64> = expected.iter().map(|value| 2.0 * value).collect();
+        for found in eigenvalues(n, &cycle(n), &precomputed(4).norm_laplacian(false)) {
+            close(&found, &twice);
         }
     }
 }
@@ -115,17 +126,33 @@ fn a_path_has_cosines_of_half_the_angle() {
     let n = 30;
     let edges: Vec<(usize, usize)> = (1..n).map(|i| (i - 1, i)).collect();
     let expected: Vec<f64> = (1..4).map(|k| 1.0 - (PI * k as f64 / (n - 1) as f64).cos()).collect();
-    for found in eigenvalues(n, &edges, 3) {
+    for found in eigenvalues(n, &edges, &precomputed(3)) {
         close(&found, &expected);
+    }
+    // Not normalised, the ends count as a half each: cos(πk(i + ½)/n).
+    let angle = PI / n as f64;
+    let expected: Vec<f64> = (1..4).map(|k| 2.0 - 2.0 * (angle * k as f64).cos()).collect();
+    let plain = precomputed(3).norm_laplacian(false);
+    for found in eigenvalues(n, &edges, &plain) {
+        close(&found, &expected);
+    }
+    let (full, csr) = unit_graph(n, &edges);
+    let waves = Array2::from_shape_fn((n, 3), |(i, c)| {
+        (angle * (c + 1) as f64 * (i as f64 + 0.5)).cos() * (2.0 / n as f64).sqrt()
+    });
+    for data in [Data::Kernel(full.view()), Data::Graph(&csr)] {
+        assert!(apart(&waves, &embedding(&plain.fit(data, &Ctx::new(1, 0)).unwrap())) < 1e-9);
     }
 }
 
 #[test]
 fn a_complete_graph_has_one_eigenvalue() {
     let n = 9;
-    let edges: Vec<(usize, usize)> = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
-    for found in eigenvalues(n, &edges, 5) {
+    for found in eigenvalues(n, &complete(n), &precomputed(5)) {
         close(&found, &[n as f64 / (n - 1) as f64; 5]);
+    }
+    for found in eigenvalues(n, &complete(n), &precomputed(5).norm_laplacian(false)) {
+        close(&found, &[n as f64; 5]);
     }
 }
 
@@ -184,6 +211,274 @@ fn coordinates_are_generalised_eigenvectors() {
             assert!((length - 1.0).abs() < 1e-8 && trivial.abs() < 1e-7, "{length} {trivial}");
         }
     }
+}
+
+/// D − W.
+fn plain_laplacian(model: &FittedSpectralEmbedding) -> Array2<f64> {
+    let mut weights = full_affinity(model);
+    weights.diag_mut().fill(0.0);
+    Array2::from_diag(&weights.sum_axis(ndarray::Axis(1))) - weights
+}
+
+#[test]
+fn plain_coordinates_are_eigenvectors_and_place_new_rows() {
+    let (points, ctx) = (roll(300), Ctx::new(2, 0));
+    let new = roll(330).slice(s![300.., ..]).to_owned();
+    let base = SpectralEmbedding::default().n_components(3_usize).norm_laplacian(false);
+    for method in [
+        base.clone().n_neighbors(12_usize),
+        base.clone().n_neighbors(12_usize).weights(Weights::Heat),
+        base.clone().radius(4.0),
+        base.clone().affinity(AffinityName::Rbf).gamma(0.05),
+    ] {
+        let model = method.fit(&points, &ctx).unwrap();
+        let (y, laplacian) = (embedding(&model), plain_laplacian(&model));
+        let size = laplacian.diag().iter().fold(0.0_f64, |most, degree| most.max(*degree));
+        let rest = laplacian.dot(&y) - &y * &ndarray::arr1(model.eigenvalues());
+        assert!(rest.iter().all(|rest| rest.abs() < 1e-9 * size), "{method:?}");
+        assert!((y.t().dot(&y) - Array2::<f64>::eye(3)).iter().all(|gap| gap.abs() < 1e-10));
+        assert!(y.sum_axis(ndarray::Axis(0)).iter().all(|sum| sum.abs() < 1e-7));
+        let dense = embedding(&method.clone().eigen_solver(SparseSolver::Dense).fit(&points, &ctx).unwrap());
+        assert!(apart(&dense, &y) < 1e-6, "{method:?}: {}", apart(&dense, &y));
+        assert_eq!(transform(&model, &points, &ctx).unwrap(), y, "{method:?}");
+        let together = transform(&model, &new, &ctx).unwrap();
+        for row in 0..new.nrows() {
+            let alone = transform(&model, &new.slice(s![row..=row, ..]).to_owned(), &Ctx::new(1, 0)).unwrap();
+            assert_eq!(alone.row(0), together.row(row), "{method:?}");
+        }
+    }
+    // With all pairs, a row beside a training row has that one's equation.
+    let kernel = base.affinity(AffinityName::Rbf).gamma(0.05).fit(&points, &ctx).unwrap();
+    let beside = transform(&kernel, &(&points + 1e-9), &ctx).unwrap();
+    assert!(apart(&embedding(&kernel), &beside) < 1e-6);
+}
+
+#[test]
+fn plain_affinities_of_any_size_and_in_pieces() {
+    let (points, ctx) = (roll(120), Ctx::new(2, 0));
+    let all = Array2::from_shape_fn((120, 120), |(i, j)| {
+        let gap = &points.row(i) - &points.row(j);
+        (-0.05 * gap.dot(&gap)).exp()
+    });
+    let training = all.slice(s![..100, ..100]).to_owned();
+    let new = all.slice(s![100.., ..100]).to_owned();
+    let plain = precomputed(2).norm_laplacian(false);
+    let one = plain.fit(Data::Kernel(training.view()), &ctx).unwrap();
+    // The formula, written out.
+    let sums = new.sum_axis(ndarray::Axis(1));
+    let product = new.dot(&embedding(&one));
+    let expected =
+        Array2::from_shape_fn((20, 2), |(i, c)| product[[i, c]] / (sums[i] - one.eigenvalues()[c]));
+    for factor in [1.0, 2.0_f64.powi(500), 2.0_f64.powi(-500)] {
+        let (training, new) = (&training * factor, &new * factor);
+        for data in [Data::Kernel(training.view()), Data::Graph(&sparse(&training))] {
+            let model = plain.fit(data, &ctx).unwrap();
+            assert!(apart(&embedding(&one), &embedding(&model)) < 1e-8);
+            for (value, expected) in model.eigenvalues().iter().zip(one.eigenvalues()) {
+                assert!((value / factor / expected - 1.0).abs() < 1e-8, "{value} for {expected}");
+            }
+            assert_eq!(transform(&model, data, &ctx).unwrap(), embedding(&model));
+            for rows in [Data::Kernel(new.view()), Data::Graph(&sparse(&new))] {
+                assert!(apart(&expected, &transform(&model, rows, &ctx).unwrap()) < 1e-7);
+            }
+            // Less affinity in all than an eigenvalue: nothing to divide by.
+            let faint = &new * (0.5 * one.eigenvalues()[0] / sums[0]);
+            let refused = transform(&model, Data::Kernel(faint.view()), &ctx).unwrap_err().to_string();
+            assert!(refused.contains("row 0") && refused.contains("norm_laplacian"), "{refused}");
+        }
+    }
+    // Cycles of 5 and 9 and a row alone: constants on each piece, then the slowest wave.
+    let mut edges = cycle(5);
+    edges.extend(cycle(9).into_iter().map(|(i, j)| (i + 5, j + 5)));
+    let (full, csr) = unit_graph(15, &edges);
+    for data in [Data::Kernel(full.view()), Data::Graph(&csr)] {
+        let ctx = Ctx::new(1, 0);
+        let model = precomputed(4).norm_laplacian(false).fit(data, &ctx).unwrap();
+        assert_eq!(ctx.take_warnings()[0].kind, WarningKind::Disconnected);
+        let lowest = 2.0 - 2.0 * (TAU / 9.0).cos();
+        close(model.eigenvalues(), &[0.0, 0.0, lowest, lowest]);
+        let y = embedding(&model);
+        let piece = |i: usize| [5, 14, 15].iter().position(|&end| i < end).unwrap();
+        for (i, j) in (0..15).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            let same = (0..2).all(|c| (y[[i, c]] - y[[j, c]]).abs() < 1e-12);
+            assert_eq!(same, piece(i) == piece(j), "rows {i} and {j}");
+        }
+        assert_eq!(transform(&model, data.select(&[0, 3, 9]).view(), &ctx).unwrap().nrows(), 3);
+        let largest = precomputed(2).norm_laplacian(false).disconnected(Policy::Largest);
+        close(largest.fit(data, &ctx).unwrap().eigenvalues(), &[lowest, lowest]);
+    }
+}
+
+/// What was said about columns that are one choice of many.
+fn told_of_freedom(ctx: &Ctx) -> Vec<String> {
+    let told = ctx.take_warnings().into_iter().filter(|told| told.message.contains("one choice of many"));
+    told.inspect(|told| assert_eq!(told.kind, WarningKind::RankDeficient)).map(|told| told.message).collect()
+}
+
+#[test]
+fn columns_that_are_one_choice_of_many_are_told() {
+    let solvers =
+        [None, Some(SparseSolver::Dense), Some(SparseSolver::Direct), Some(SparseSolver::Iterative)];
+    let graph = |n: usize, edges: &[(usize, usize)], components: usize, told: bool| {
+        let (full, csr) = unit_graph(n, edges);
+        for (solver, norm) in solvers.into_iter().flat_map(|solver| [(solver, true), (solver, false)]) {
+            for data in [Data::Kernel(full.view()), Data::Graph(&csr)] {
+                let ctx = Ctx::new(1, 0);
+                let mut method = precomputed(components).norm_laplacian(norm);
+                method.eigen_solver = solver;
+                method.fit(data, &ctx).unwrap();
+                let found = told_of_freedom(&ctx);
+                assert_eq!(found.len(), usize::from(told), "{n} {components} {method:?} {found:?}");
+            }
+        }
+    };
+    for n in [9, 180] {
+        graph(n, &complete(n), 2, true);
+    }
+    // Pairs inside the columns are as good as any; half a pair is one of many.
+    for (components, told) in [(1, true), (2, false), (3, true), (4, false)] {
+        graph(201, &cycle(201), components, told);
+    }
+    let at = |x: usize, y: usize| 14 * x + y;
+    let steps =
+        (0..14).flat_map(|x| (0..13).flat_map(move |y| [(at(x, y), at(x, y + 1)), (at(y, x), at(y + 1, x))]));
+    let square: Vec<(usize, usize)> = steps.collect();
+    graph(196, &square, 1, true);
+    graph(196, &square, 2, false);
+    // All there are: nothing is left to choose from.
+    graph(9, &complete(9), 8, false);
+
+    let points = roll(200);
+    let rbf = |gamma: f64| SpectralEmbedding::default().affinity(AffinityName::Rbf).gamma(gamma);
+    let wide = |epsilon: f64| DiffusionMaps::default().n_neighbors(None).epsilon(epsilon);
+    for (gamma, told) in [(1e-20, true), (1e-9, false), (0.1, false)] {
+        let ctx = Ctx::new(1, 0);
+        rbf(gamma).fit(&points, &ctx).unwrap();
+        let found = told_of_freedom(&ctx);
+        assert_eq!(found.len(), usize::from(told), "{gamma}: {found:?}");
+        assert!(found.iter().all(|told| told.contains("raise `gamma`")), "{found:?}");
+        wide(1.0 / gamma).fit(&points, &ctx).unwrap();
+        let found = told_of_freedom(&ctx);
+        assert_eq!(found.len(), usize::from(told), "{gamma}: {found:?}");
+        assert!(found.iter().all(|told| told.contains("lower `epsilon`")), "{found:?}");
+    }
+    let ctx = Ctx::new(1, 0);
+    rbf(1.0).fit(&Array2::from_elem((150, 3), 4.0), &ctx).unwrap();
+    assert_eq!(told_of_freedom(&ctx).len(), 1);
+    let points = roll(700);
+    for solver in solvers {
+        let mut near = SpectralEmbedding::default().n_neighbors(10_usize);
+        near.eigen_solver = solver;
+        near.fit(&points, &ctx).unwrap();
+        near.clone().weights(Weights::Heat).norm_laplacian(false).fit(&points, &ctx).unwrap();
+        let mut walk = DiffusionMaps::default();
+        walk.eigen_solver = solver;
+        walk.fit(&points, &ctx).unwrap();
+        assert_eq!(told_of_freedom(&ctx), Vec::<String>::new(), "{solver:?}");
+    }
+}
+
+/// Each row's nearest others with their distances, itself left out or with its zero.
+fn nearest(points: &Array2<f64>, k: usize, own: bool) -> Csr {
+    let full = distances(points);
+    let mut csr = Csr { cols: points.nrows(), offsets: vec![0], indices: vec![], values: vec![] };
+    for (i, row) in full.outer_iter().enumerate() {
+        let mut near: Vec<(f64, u32)> =
+            row.iter().copied().zip(0..).filter(|near| near.1 as usize != i).collect();
+        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        near.truncate(k);
+        if own {
+            near.push((0.0, i as u32));
+        }
+        near.sort_by_key(|near| near.1);
+        csr.indices.extend(near.iter().map(|near| near.1));
+        csr.values.extend(near.iter().map(|near| near.0));
+        csr.offsets.push(csr.indices.len());
+    }
+    csr
+}
+
+#[test]
+fn training_rows_are_known_by_their_edges() {
+    let mut points = roll(150);
+    // Two rows in one place.
+    let same = points.row(3).to_owned();
+    points.row_mut(90).assign(&same);
+    let base = SpectralEmbedding::default().affinity(AffinityName::PrecomputedNearestNeighbors);
+    for own in [false, true] {
+        let ctx = Ctx::new(2, 0);
+        let given = nearest(&points, 8, own);
+        let check = |model: &dyn Fn(Data<'_>) -> Array2<f64>, y: Array2<f64>, named: &str| {
+            assert_eq!(model(Data::Graph(&given)), y, "{named}, own zeros: {own}");
+            for row in [0, 3, 77, 90] {
+                let alone = model(Data::Graph(&given.select(&[row])));
+                assert_eq!(alone.row(0), y.row(row), "{named}, row {row}");
+            }
+            // A length changed by one bit makes another row of it.
+            let mut other = given.select(&[5]);
+            other.values.iter_mut().for_each(|length| *length *= 1.0 + 1e-12);
+            let moved = model(Data::Graph(&other));
+            assert!(own || moved.row(0) != y.row(5), "{named}");
+        };
+        for method in [
+            base.clone(),
+            base.clone().n_neighbors(if own { 7_usize } else { 6 }),
+            base.clone().weights(Weights::Heat),
+            base.clone().norm_laplacian(false),
+        ] {
+            let model = method.fit(Data::Graph(&given), &ctx).unwrap();
+            check(&|rows| transform(&model, rows, &ctx).unwrap(), embedding(&model), &format!("{method:?}"));
+        }
+        let walk = DiffusionMaps::default().metric(MetricName::Precomputed).n_neighbors(8_usize);
+        let walk = walk.fit(Data::Graph(&given), &ctx).unwrap();
+        check(&|rows| transform(&walk, rows, &ctx).unwrap(), embedding(&walk), "DiffusionMaps");
+        let isomap = Isomap::default().metric(MetricName::Precomputed).n_neighbors(8_usize);
+        let isomap = isomap.fit(Data::Graph(&given), &ctx).unwrap();
+        check(&|rows| transform(&isomap, rows, &ctx).unwrap(), embedding(&isomap), "Isomap");
+    }
+    // Opposite rows of a cycle of four have the same edges: a new row like them is neither.
+    let ctx = Ctx::new(1, 0);
+    let (_, square) = unit_graph(4, &cycle(4));
+    let model = base.fit(Data::Graph(&square), &ctx).unwrap();
+    let placed = transform(&model, Data::Graph(&square), &ctx).unwrap();
+    assert!(placed.iter().all(|value| value.is_finite()));
+    assert_eq!(placed.row(0), placed.row(2));
+}
+
+#[test]
+fn a_sparse_graph_in_pieces_is_walked_piece_by_piece() {
+    // Rows of two clouds take turns: pieces of 40 rows each, which no edge joins.
+    let (points, ctx) = (clouds(80), Ctx::new(1, 0));
+    let given = nearest(&points, 6, false);
+    let method = DiffusionMaps::default().metric(MetricName::Precomputed).n_components(3_usize);
+    let model = method.fit(Data::Graph(&given), &ctx).unwrap();
+    let told = ctx.take_warnings();
+    assert_eq!(told[0].kind, WarningKind::Disconnected);
+    assert!(told[0].message.contains("give an edge"), "{told:?}");
+    assert_eq!(attribute(&model, "n_connected_components"), Attribute::Int(2));
+    let expected: Vec<i64> = (0..80).map(|i| i % 2).collect();
+    assert_eq!(attribute(&model, "component_labels"), Attribute::Indices(expected.into()));
+    assert!(model.eigenvalues()[0] == 1.0 && model.eigenvalues()[1] < 1.0 - 1e-6);
+    let y = embedding(&model);
+    assert!((0..80).all(|i| (y[[i, 0]] - y[[i % 2, 0]]).abs() < 1e-12) && y[[0, 0]] * y[[1, 0]] < 0.0);
+    assert_eq!(transform(&model, Data::Graph(&given), &ctx).unwrap(), y);
+    // As its sibling does with the same graph.
+    let sibling = SpectralEmbedding::default().affinity(AffinityName::PrecomputedNearestNeighbors);
+    let sibling = sibling.fit(Data::Graph(&given), &ctx).unwrap();
+    assert_eq!(attribute(&sibling, "component_labels"), attribute(&model, "component_labels"));
+    assert_eq!(sibling.eigenvalues()[0], 0.0);
+    // Within the pieces the walks are those of each piece alone.
+    let alone = method.clone().epsilon(model.epsilon()).n_components(2_usize);
+    let slowest = [0, 1].map(|first| {
+        let rows: Vec<usize> = (first..80).step_by(2).collect();
+        let piece = nearest(&points.select(ndarray::Axis(0), &rows), 6, false);
+        alone.fit(Data::Graph(&piece), &ctx).unwrap().eigenvalues()[0]
+    });
+    close(&[model.eigenvalues()[1]], &[slowest[0].max(slowest[1])]);
+    let refused = method.clone().disconnected(Policy::Error).fit(Data::Graph(&given), &ctx);
+    assert!(matches!(refused.err(), Some(Error::Disconnected { count: 2, .. })));
+    let largest = method.disconnected(Policy::Largest).fit(Data::Graph(&given), &ctx).unwrap();
+    assert_eq!(embedding(&largest).rows().into_iter().filter(|row| row[0].is_nan()).count(), 40);
 }
 
 #[test]

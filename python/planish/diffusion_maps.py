@@ -58,7 +58,9 @@ class DiffusionMaps(LocalEmbedding):
         factorisation and iterates with that (the name is scikit-learn's, the
         solver our own), "iterative" needs no factor, "auto" takes the best.
     tol : float, default=0.0
-        Relative residual at which the iteration stops; 0 means working precision.
+        Largest relative residual that counts as converged; 0 means working
+        precision. A bound: on a sparse kernel the solvers go on to 1e-10 in any
+        case, which takes little longer.
     max_iter : int, default=None
         Most iterations of the iterative solver; None for as many as it takes.
     neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
@@ -66,10 +68,11 @@ class DiffusionMaps(LocalEmbedding):
     disconnected : {"bridge", "largest", "error"}, default="bridge"
         What to do when no walk leads from some rows to others. "bridge" adds the
         shortest edges that join the components of the neighbours; where kernel
-        values between components vanish, these stay apart and the first columns
-        only tell them from each other; components of a sparse graph, whose
-        distances are not known, are refused. "largest" embeds the largest component and gives all
-        other rows NaN, "error" raises
+        values between components vanish, or a sparse graph does not tell how far
+        they are from each other, these stay apart, as in
+        :class:`SpectralEmbedding`: each is walked by itself and the first columns,
+        with eigenvalue 1, only tell them from each other. "largest" embeds the
+        largest component and gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"
         What `transform` does with a row of a graph that has no edge: refuse it by
@@ -119,7 +122,11 @@ class DiffusionMaps(LocalEmbedding):
     Warns
     -----
     DisconnectedGraphWarning
-        The walk was in pieces and was bridged or cut to its largest piece.
+        The walk was in pieces and was bridged, left so or cut to its largest piece.
+    RankDeficientWarning
+        The last columns have the same eigenvalue as one that is not shown, so they
+        are one choice of many: an `epsilon` so wide that all rows are alike, or half
+        of a pair.
 
     See Also
     --------
@@ -128,7 +135,9 @@ class DiffusionMaps(LocalEmbedding):
     Notes
     -----
     A new row takes one step of the walk to the training rows, and its
-    coordinates are their mean divided by the eigenvalue (Nyström's formula).
+    coordinates are their mean divided by the eigenvalue (Nyström's formula). A row
+    of a sparse graph is known to be a training row by a stored zero, or by having
+    exactly the edges of one training row, and no other.
 
     References
     ----------

@@ -118,7 +118,7 @@ class InputAdjustedWarning(PlanishWarning):
 
 
 class RankDeficientWarning(PlanishWarning):
-    """Some components carry no information: the data has a lower rank."""
+    """Some components carry no information, or are one choice of many equally good ones."""
 
 
 class SlowWarning(PlanishWarning):

@@ -153,6 +153,9 @@ class Isomap(ScaledGeodesics):
     There is no ``kernel_pca_``: its eigenvalues and eigenvectors are attributes
     of the estimator itself, and the n × n kernel is not kept.
 
+    A row of a sparse graph is known to be a training row by a stored zero, or by
+    having exactly the edges of one training row, and no other.
+
     References
     ----------
     .. [1] J. B. Tenenbaum, V. de Silva, J. C. Langford, "A global geometric

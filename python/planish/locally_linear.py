@@ -41,8 +41,9 @@ class LocallyLinearEmbedding(LocalEmbedding):
         "dense" decomposes the whole matrix, "iterative" needs no factor, "auto"
         takes the best.
     tol : float, default=1e-6
-        Precision at which the iteration stops, relative to the wanted
-        eigenvalues; below 1, and 0 means working precision.
+        Largest relative residual that counts as converged; below 1, and 0 means
+        working precision. A bound: the solvers go on to 1e-10 in any case, because
+        the wanted eigenvalues are tiny next to the others.
     max_iter : int or None, default=100
         Iterations of the solver before it gives up, but never fewer than 1000:
         scikit-learn counts restarts of many steps each.

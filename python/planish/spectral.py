@@ -11,7 +11,7 @@ from scipy import sparse
 
 from . import _data
 from ._neighborhood import LocalEmbedding
-from .exceptions import InputError, ParameterError
+from .exceptions import InputError
 
 
 class SpectralEmbedding(LocalEmbedding):
@@ -20,7 +20,8 @@ class SpectralEmbedding(LocalEmbedding):
     The rows are the nodes of a graph whose edges carry affinities, and the
     coordinates are the eigenvectors of its normalised Laplacian
     ``I - D^(-1/2) W D^(-1/2)`` with the smallest eigenvalues, the constant one
-    left out, divided by the square roots of the degrees. The parameters are
+    left out, divided by the square roots of the degrees; or, with
+    `norm_laplacian=False`, those of ``D - W``. The parameters are
     those of :class:`sklearn.manifold.SpectralEmbedding`, followed by a few of
     our own; unlike there, new rows can be placed.
 
@@ -46,8 +47,9 @@ class SpectralEmbedding(LocalEmbedding):
         one that needs no factor (the names are scikit-learn's, the solvers our
         own). None takes the best.
     eigen_tol : float or "auto", default="auto"
-        Relative residual at which the iteration stops; "auto" means working
-        precision.
+        Largest relative residual that counts as converged; "auto" means working
+        precision. A bound: on a sparse graph the solvers go on to 1e-10 in any
+        case, which takes little longer.
     n_neighbors : int, default=None
         Number of neighbours of each row; as in scikit-learn a row counts as one
         of its own. None is a tenth of the rows (up to 6 of fewer than 20 rows),
@@ -90,6 +92,10 @@ class SpectralEmbedding(LocalEmbedding):
         row, however far. With `n_neighbors` every row has neighbours.
     verbose : int, default=0
         1 writes progress to stderr about once a second, 2 all of it.
+    norm_laplacian : bool, default=True
+        Whether the Laplacian is normalised. The columns of the plain one, ``D - W``,
+        are orthonormal; rows of small degree, which are loosely tied to the others,
+        weigh as much in it as all others and often have a column to themselves.
 
     Attributes
     ----------
@@ -97,8 +103,7 @@ class SpectralEmbedding(LocalEmbedding):
         Coordinates of the training rows, float32 when X is float32; scaled as in
         scikit-learn.
     eigenvalues_ : ndarray of shape (n_components,)
-        Eigenvalues of the normalised Laplacian that belong to the columns,
-        smallest first.
+        Eigenvalues of the Laplacian that belong to the columns, smallest first.
     affinity_matrix_ : {scipy.sparse.csr_array, ndarray} of shape (n_samples, n_samples)
         The affinities, symmetric, with bridges; dense when all pairs of rows have
         one. What is on the diagonal does not count; among nearest neighbours it is
@@ -126,6 +131,9 @@ class SpectralEmbedding(LocalEmbedding):
     -----
     DisconnectedGraphWarning
         The graph was in pieces and was bridged or cut to its largest piece.
+    RankDeficientWarning
+        The last columns have the same eigenvalue as one that is not shown, so they
+        are one choice of many: affinities that are all alike, or half of a pair.
 
     See Also
     --------
@@ -136,7 +144,13 @@ class SpectralEmbedding(LocalEmbedding):
     Notes
     -----
     A new row is the mean of the training rows, weighted by its affinities to
-    them, divided by one minus the eigenvalue (Nyström's formula).
+    them, divided by one minus the eigenvalue (Nyström's formula). With
+    `norm_laplacian=False` it is their sum, weighted likewise, divided by the row's
+    degree minus the eigenvalue; a row whose degree is not above it is refused.
+
+    A row of a sparse graph of distances is known to be a training row by a stored
+    zero, or by having exactly the edges of one training row, and no other; it then
+    gets that row's coordinates.
 
     References
     ----------
@@ -190,6 +204,7 @@ class SpectralEmbedding(LocalEmbedding):
         disconnected: str = "bridge",
         isolated: str = "error",
         verbose: int = 0,
+        norm_laplacian: bool = True,
     ) -> None:
         self.n_components = n_components
         self.affinity = affinity
@@ -209,6 +224,7 @@ class SpectralEmbedding(LocalEmbedding):
         self.disconnected = disconnected
         self.isolated = isolated
         self.verbose = verbose
+        self.norm_laplacian = norm_laplacian
 
     def _affinity_is(self, name: str) -> bool:
         return isinstance(self.affinity, str) and self.affinity == name
@@ -292,7 +308,8 @@ def spectral_embedding(
     eigen_solver, random_state, eigen_tol
         As in :class:`SpectralEmbedding`.
     norm_laplacian : bool, default=True
-        Must be true: the eigenvectors are those of the normalised Laplacian.
+        Whether the eigenvectors are those of the normalised Laplacian, divided by
+        the square roots of the degrees, or those of ``D - W`` as they are.
     drop_first : bool, default=True
         Leave out the first eigenvector, which is constant.
 
@@ -310,27 +327,25 @@ def spectral_embedding(
     >>> bool((steps > 0).all() or (steps < 0).all())  # the order along the path
     True
     """
-    if not norm_laplacian:
-        raise ParameterError(
-            "parameter `norm_laplacian`: only True is possible, eigenvectors of the plain "
-            "Laplacian are not computed"
-        )
     estimator = SpectralEmbedding(
         n_components=n_components,
         affinity="precomputed",
         eigen_solver=eigen_solver,
         eigen_tol=eigen_tol,
         random_state=random_state,
+        norm_laplacian=norm_laplacian,
     )
     if drop_first:
         return estimator.fit(adjacency).embedding_
-    # The first eigenvector is known: constant, and its squares weighted by the degrees sum to one.
+    # The first eigenvector is known: constant, and its squares (weighted by the degrees, where
+    # the Laplacian is normalised) sum to one.
     if n_components == 1:
         estimator.fit(adjacency)  # checks the input
         rest = np.empty((estimator.embedding_.shape[0], 0))
     else:
         rest = estimator.set_params(n_components=n_components - 1).fit(adjacency).embedding_
-    first = np.full((rest.shape[0], 1), 1.0 / _root_of_volume(adjacency))
+    length = _root_of_volume(adjacency) if norm_laplacian else np.sqrt(len(rest))
+    first = np.full((len(rest), 1), 1.0 / length)
     return np.hstack([first, rest])
 
 

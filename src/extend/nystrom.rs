@@ -1,15 +1,17 @@
-//! The Nyström formula: an eigenvector of a random walk, evaluated at a new row
-//! (Bengio et al. 2003).
+//! The Nyström formula: an eigenvector of a random walk or of a Laplacian, evaluated
+//! at a new row (Bengio et al. 2003).
 //!
 //! ```text
-//! y_c(x) = f_c Σ_j w(x, x_j) y_jc / Σ_j w(x, x_j)        f = 1/μ
+//! y_c(x) = f_c Σ_j w(x, x_j) y_jc / Σ_j w(x, x_j)        of the walk D^-1 W, f = 1/μ
+//! y_c(x) = Σ_j w(x, x_j) y_jc / (Σ_j w(x, x_j) − λ_c)    of the Laplacian D − W
 //! ```
 //!
-//! w are the new row's affinities to the training rows and μ the eigenvalue of the
-//! walk D^-1 W. At a training row with its own affinities this is the eigenvalue
-//! equation and gives back its coordinates. Where μ is next to zero the formula
-//! divides noise by nothing: there new rows get the weighted mean of their
-//! neighbours, and the user is told.
+//! w are the new row's affinities to the training rows, μ and λ eigenvalues. At a
+//! training row with its own affinities both are the eigenvalue equation and give
+//! back its coordinates. Where μ is next to zero the first divides noise by nothing:
+//! there new rows get the weighted mean of their neighbours, and the user is told.
+//! The second has its pole at a degree of the row, on the far side of which nearer
+//! neighbours push the row away: such a row is refused.
 //!
 //! Cost: p per affinity.
 
@@ -17,7 +19,7 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Ctx;
-use crate::error::WarningKind;
+use crate::error::{Error, WarningKind};
 
 /// Noise may be divided by this at least.
 const TINY: f64 = 1e-3;
@@ -27,10 +29,58 @@ const TINY: f64 = 1e-3;
 pub struct Nystrom {
     /// y, a row per row of the graph.
     functions: Array2<f64>,
-    /// f of each component.
-    factors: Vec<f64>,
-    /// Components without an eigenvalue to divide by.
-    undecided: Vec<usize>,
+    of: Operator,
+}
+
+/// Whose eigenvectors the functions are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Operator {
+    Walk {
+        /// f of each component.
+        factors: Vec<f64>,
+        /// Components without an eigenvalue to divide by.
+        undecided: Vec<usize>,
+    },
+    Laplacian {
+        /// λ, ascending.
+        values: Vec<f64>,
+    },
+}
+
+/// Why a row has no place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NoPlace {
+    /// All its affinities are zero.
+    NoAffinity,
+    /// They add up to this many times the eigenvalue of a component, too few.
+    Pole {
+        /// The first such component.
+        component: usize,
+        /// Degree of the row over the eigenvalue.
+        share: f64,
+    },
+}
+
+impl NoPlace {
+    /// The refusal of a row; `affinity` is what the training rows have for it.
+    pub fn refuse(self, row: usize, affinity: &str) -> Error {
+        Error::input(match self {
+            NoPlace::NoAffinity => format!(
+                "row {row} cannot be placed: it is too far from the training data, its {affinity} every training \
+                 row is 0"
+            ),
+            NoPlace::Pole { component, share } => {
+                let fewer =
+                    if component > 0 { format!("n_components <= {component}, ") } else { String::new() };
+                format!(
+                    "row {row} cannot be placed: its affinities add up to {share:.3} times eigenvalue {} of the \
+                     Laplacian, and the formula for new rows divides by the difference, which must be above 0; \
+                     use {fewer}norm_laplacian=True, or leave the row out",
+                    component + 1
+                )
+            }
+        })
+    }
 }
 
 impl Nystrom {
@@ -48,17 +98,25 @@ impl Nystrom {
         let undecided = (0..walk.len()).filter(|&component| ratios[component].is_none()).collect();
         let factors =
             walk.iter().zip(ratios).map(|(&value, ratio)| ratio.unwrap_or_else(|| scale(value))).collect();
-        Nystrom { functions, factors, undecided }
+        Nystrom { functions, of: Operator::Walk { factors, undecided } }
+    }
+
+    /// From eigenvectors of D − W, which are the coordinates, and its eigenvalues.
+    pub fn of_laplacian(functions: Array2<f64>, values: &[f64]) -> Self {
+        Nystrom { functions, of: Operator::Laplacian { values: values.to_vec() } }
     }
 
     /// Number of components.
     pub fn components(&self) -> usize {
-        self.factors.len()
+        self.functions.ncols()
     }
 
-    /// Coordinates of a row with these affinities (row of the graph, weight);
-    /// `false` when all of them are zero.
-    pub fn place(&self, affinities: impl Iterator<Item = (usize, f64)>, placed: &mut [f64]) -> bool {
+    /// Coordinates of a row with these affinities (row of the graph, weight).
+    pub fn place(
+        &self,
+        affinities: impl Iterator<Item = (usize, f64)>,
+        placed: &mut [f64],
+    ) -> std::result::Result<(), NoPlace> {
         let mut total = 0.0;
         placed.fill(0.0);
         for (row, weight) in affinities {
@@ -68,18 +126,32 @@ impl Nystrom {
             }
         }
         if total.is_nan() || total <= 0.0 {
-            return false;
+            return Err(NoPlace::NoAffinity);
         }
-        placed.iter_mut().zip(&self.factors).for_each(|(sum, factor)| *sum = *sum / total * factor);
-        true
+        match &self.of {
+            Operator::Walk { factors, .. } => {
+                placed.iter_mut().zip(factors).for_each(|(sum, factor)| *sum = *sum / total * factor);
+            }
+            Operator::Laplacian { values } => {
+                for (component, (sum, value)) in placed.iter_mut().zip(values).enumerate() {
+                    let share = 1.0 - value / total;
+                    if share < TINY {
+                        return Err(NoPlace::Pole { component, share: total / value });
+                    }
+                    *sum = *sum / total / share;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Tell of components whose new rows are weighted means.
     pub fn tell(&self, ctx: &Ctx) {
-        if self.undecided.is_empty() {
+        let Operator::Walk { undecided, .. } = &self.of else { return };
+        if undecided.is_empty() {
             return;
         }
-        let named: Vec<String> = self.undecided.iter().map(usize::to_string).collect();
+        let named: Vec<String> = undecided.iter().map(usize::to_string).collect();
         ctx.warn(
             WarningKind::RankDeficient,
             format!(

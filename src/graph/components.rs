@@ -142,8 +142,8 @@ pub fn connect(
         (Policy::Bridge, Some(links)) => bridge(&graph, pieces, links, ctx),
         (Policy::Bridge, None) => Err(Error::Unsupported(format!(
             "the sparse graph has {} connected components (sizes {}) and the distances between them are not known, \
-             so they cannot be bridged; give points or distances, a connected graph, or choose component \
-             policy 'largest'",
+             so they cannot be bridged; give points or distances, a connected graph, or set \
+             disconnected='largest'",
             pieces.count(),
             pieces.sizes_in_words()
         ))),

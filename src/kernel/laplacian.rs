@@ -1,16 +1,16 @@
-//! The normalised graph Laplacian L = I − D^-½ W D^-½ and what is known of its
-//! spectrum without solving anything: one null vector D^½1 per piece.
+//! The graph Laplacian, normalised (L = I − D^-½ W D^-½) or plain (D − W), and what is
+//! known of its spectrum without solving anything: one null vector per piece, D^½1 or 1.
 //!
 //! Place: affinities in, an operator for `spectrum` out. W the affinities without
 //! their diagonal, D their row sums; a row without affinities is a piece of its
-//! own, with degree 1. Chung 1997; scipy's `csgraph.laplacian(normed=True)`.
+//! own, with degree 1 where it is divided by. Chung 1997; scipy's `csgraph.laplacian`.
 //!
 //! Cost: O(entries); the dense form is multiplied where it lies, never copied.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
-use rayon::prelude::*;
 
 use super::SparseSymmetric;
+use crate::compressed::Rows;
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::{Components, Graph};
@@ -28,35 +28,40 @@ pub fn normalized_laplacian(
     affinity: &Graph,
     own: Option<&[f64]>,
     degrees: &[f64],
+    ctx: &Ctx,
 ) -> Result<SparseSymmetric> {
     let roots = inverse_roots(degrees);
-    let n = affinity.len();
-    let mut offsets = Vec::with_capacity(n + 1);
-    offsets.push(0);
-    (0..n).for_each(|i| offsets.push(affinity.offsets()[i + 1] + i + 1));
-    let rows: Vec<(Vec<u32>, Vec<f64>)> = (0..n)
-        .into_par_iter()
-        .with_min_len(256)
-        .map(|i| {
-            let (targets, weights) = affinity.row(i);
-            let before = targets.partition_point(|&j| (j as usize) < i);
-            let value = |at: usize| -weights[at] * (roots[i] * roots[targets[at] as usize]);
-            // A row alone is in the null space.
-            let alone = weights.iter().all(|&weight| weight == 0.0);
-            let own = if alone { 0.0 } else { 1.0 - own.map_or(0.0, |own| own[i] / degrees[i]) };
-            let (left, right) = targets.split_at(before);
-            let columns = left.iter().copied().chain([i as u32]).chain(right.iter().copied());
-            let values = (0..before).map(value).chain([own]).chain((before..targets.len()).map(value));
-            (columns.collect(), values.collect())
-        })
-        .collect();
-    let mut columns = Vec::with_capacity(offsets[n]);
-    let mut values = Vec::with_capacity(offsets[n]);
-    for (row, entries) in rows {
-        columns.extend(row);
-        values.extend(entries);
-    }
-    SparseSymmetric::new(offsets, columns, values)
+    let off = |i: usize, j: usize, weight: f64| -weight * (roots[i] * roots[j]);
+    let diagonal = |i: usize| {
+        // A row alone is in the null space.
+        let alone = affinity.row(i).1.iter().all(|&weight| weight == 0.0);
+        if alone { 0.0 } else { 1.0 - own.map_or(0.0, |own| own[i] / degrees[i]) }
+    };
+    on_pattern(affinity, ctx, diagonal, off)
+}
+
+/// D − W of a graph of affinities whose row sums are `degrees`.
+pub fn plain_laplacian(affinity: &Graph, degrees: &[f64], ctx: &Ctx) -> Result<SparseSymmetric> {
+    on_pattern(affinity, ctx, |i| degrees[i], |_, _, weight| -weight)
+}
+
+/// The matrix with a diagonal, and an entry for each edge.
+fn on_pattern(
+    affinity: &Graph,
+    ctx: &Ctx,
+    diagonal: impl Fn(usize) -> f64 + Sync,
+    off: impl Fn(usize, usize, f64) -> f64 + Sync,
+) -> Result<SparseSymmetric> {
+    let usual = affinity.targets().len() / affinity.len().max(1) + 2;
+    let rows = Rows::written(affinity.len(), usual, ctx, |i, rows| {
+        let (targets, weights) = affinity.row(i);
+        let before = targets.partition_point(|&j| (j as usize) < i);
+        let entry = |at: usize| (targets[at], off(i, targets[at] as usize, weights[at]));
+        let (left, right) = ((0..before).map(entry), (before..targets.len()).map(entry));
+        left.chain([(i as u32, diagonal(i))]).chain(right).for_each(|(j, value)| rows.push(j, value));
+        Ok(())
+    })?;
+    SparseSymmetric::of_rows(rows)
 }
 
 /// D^-½.
@@ -112,8 +117,48 @@ impl SymmetricOperator for NormalizedAffinity<'_> {
     }
 }
 
+/// c·I − (D − W) of a full matrix, which stays where it is and whose diagonal does not
+/// count; c bounds the eigenvalues of D − W.
+pub struct FlippedLaplacian<'a> {
+    matrix: ArrayView2<'a, f64>,
+    /// What the identity is multiplied by here, c − d of each row.
+    rest: Vec<f64>,
+    /// c.
+    pub bound: f64,
+}
+
+impl<'a> FlippedLaplacian<'a> {
+    /// The operator for these row sums.
+    pub fn new(matrix: ArrayView2<'a, f64>, degrees: &[f64]) -> Self {
+        let bound = 2.0 * degrees.iter().fold(0.0_f64, |most, &degree| most.max(degree));
+        FlippedLaplacian { matrix, rest: degrees.iter().map(|degree| bound - degree).collect(), bound }
+    }
+}
+
+impl SymmetricOperator for FlippedLaplacian<'_> {
+    fn dim(&self) -> usize {
+        self.matrix.nrows()
+    }
+
+    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
+        let product = crate::linalg::matmul(self.matrix, x, ctx)?;
+        for (i, mut row) in y.axis_iter_mut(Axis(0)).enumerate() {
+            let own = self.rest[i] - self.matrix[[i, i]];
+            for (c, slot) in row.iter_mut().enumerate() {
+                *slot = product[[i, c]] + own * x[[i, c]];
+            }
+        }
+        Ok(())
+    }
+
+    fn to_dense(&self, _: &Ctx) -> Result<Array2<f64>> {
+        let value = |(i, j)| if i == j { self.rest[i] } else { self.matrix[[i, j]] };
+        Ok(Array2::from_shape_fn(self.matrix.dim(), value))
+    }
+}
+
 /// The null vectors of the Laplacian: D^½ times the indicator of each piece, of
-/// unit length.
+/// unit length. Those of the plain one are the same for degrees of 1.
 pub fn null_vectors(degrees: &[f64], pieces: &Components) -> Array2<f64> {
     let volumes = volumes(degrees, pieces);
     let mut null = Array2::zeros((degrees.len(), pieces.count()));
@@ -174,8 +219,10 @@ mod tests {
     #[test]
     fn null_vectors_are_null_and_orthonormal() {
         let (graph, degrees, pieces) = pieces();
-        let laplacian =
-            normalized_laplacian(&graph, None, &degrees).unwrap().to_dense(&Ctx::new(1, 0)).unwrap();
+        let laplacian = normalized_laplacian(&graph, None, &degrees, &Ctx::new(1, 0))
+            .unwrap()
+            .to_dense(&Ctx::new(1, 0))
+            .unwrap();
         let null = null_vectors(&degrees, &pieces);
         let contrasts = null_contrasts(&degrees, &pieces, 9);
         assert_eq!((null.ncols(), contrasts.ncols()), (3, 2));
@@ -185,6 +232,30 @@ mod tests {
         assert!(largest(&(contrasts.t().dot(&contrasts) - Array2::<f64>::eye(2))) < 1e-15);
         let trivial = Array2::from_shape_fn((6, 1), |(i, _)| degrees[i].sqrt());
         assert!(largest(&trivial.t().dot(&contrasts)) < 1e-14);
+    }
+
+    #[test]
+    fn plain_forms_agree_and_have_constants_as_null_vectors() {
+        let (graph, _, pieces) = pieces();
+        let ctx = Ctx::new(1, 0);
+        let degrees = Affinity::Sparse(graph.clone()).degrees();
+        let sparse = plain_laplacian(&graph, &degrees, &ctx).unwrap().to_dense(&ctx).unwrap();
+        let rows = [[2.0, -2.0, 0.0], [-2.0, 5.0, -3.0], [0.0, -3.0, 3.0]];
+        assert_eq!(sparse.slice(ndarray::s![..3, ..3]), ndarray::arr2(&rows));
+        assert_eq!(sparse[[5, 5]], 0.0);
+        let null = null_vectors(&[1.0; 6], &pieces);
+        assert!(largest(&sparse.dot(&null)) < 1e-15);
+        let contrasts = null_contrasts(&[1.0; 6], &pieces, 9);
+        assert!(largest(&sparse.dot(&contrasts)) < 1e-15);
+        let full = Array2::from_shape_fn((6, 6), |(i, j)| if i == j { 7.0 } else { -sparse[[i, j]] });
+        let flipped = FlippedLaplacian::new(full.view(), &degrees);
+        assert_eq!(flipped.bound, 10.0);
+        let expected = Array2::<f64>::eye(6) * 10.0 - &sparse;
+        assert!(largest(&(flipped.to_dense(&ctx).unwrap() - &expected)) < 1e-15);
+        let x = Array2::from_shape_fn((6, 2), |(i, c)| (i * i + c) as f64);
+        let mut y = Array2::zeros((6, 2));
+        ctx.install(|| flipped.apply(x.view(), y.view_mut(), &ctx)).unwrap();
+        assert!(largest(&(expected.dot(&x) - y)) < 1e-12);
     }
 
     #[test]
@@ -198,7 +269,7 @@ mod tests {
             targets.iter().zip(weights).for_each(|(&j, &weight)| full[[i, j as usize]] = weight);
         }
         let dense = NormalizedAffinity::new(full.view(), &degrees, false);
-        let sparse = normalized_laplacian(&graph, None, &degrees).unwrap().to_dense(&ctx).unwrap();
+        let sparse = normalized_laplacian(&graph, None, &degrees, &ctx).unwrap().to_dense(&ctx).unwrap();
         let own = Array2::from_diag(&ndarray::arr1(&[1.0, 1.0, 1.0, 1.0, 1.0, 0.0]));
         assert!(largest(&(own - dense.to_dense(&ctx).unwrap() - &sparse)) < 1e-15);
         let x = Array2::from_shape_fn((6, 2), |(i, c)| (i * i + c) as f64);

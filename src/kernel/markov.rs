@@ -66,9 +66,9 @@ impl Markov {
     }
 
     /// I − D^-½ k̃ D^-½ when the kernel is sparse.
-    pub fn laplacian(&self) -> Option<Result<SparseSymmetric>> {
+    pub fn laplacian(&self, ctx: &Ctx) -> Option<Result<SparseSymmetric>> {
         match &self.kernel {
-            Affinity::Sparse(graph) => Some(normalized_laplacian(graph, Some(&self.own), &self.degrees)),
+            Affinity::Sparse(graph) => Some(normalized_laplacian(graph, Some(&self.own), &self.degrees, ctx)),
             Affinity::Dense(_) => None,
         }
     }
@@ -197,7 +197,7 @@ mod tests {
         assert!(near(&dense.degrees, &sparse.degrees) && near(&dense.density, &sparse.density));
         assert!((dense.stationary().iter().sum::<f64>() - 1.0).abs() < 1e-14);
         let Affinity::Dense(kernel) = &dense.kernel else { panic!() };
-        let laplacian = sparse.laplacian().unwrap().unwrap();
+        let laplacian = sparse.laplacian(&Ctx::new(1, 0)).unwrap().unwrap();
         for i in 0..6 {
             assert!((kernel.row(i).sum() - dense.degrees[i]).abs() < 1e-14);
             for (&j, &entry) in laplacian.row(i).0.iter().zip(laplacian.row(i).1) {

@@ -8,6 +8,7 @@
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rayon::prelude::*;
 
+use crate::compressed;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::spectrum::SymmetricOperator;
@@ -43,6 +44,11 @@ impl SparseSymmetric {
             return Err(Error::input("the rows of a sparse matrix do not fit together"));
         }
         Ok(SparseSymmetric { offsets, columns, values })
+    }
+
+    /// From rows that were written with both triangles.
+    pub(crate) fn of_rows(rows: compressed::Rows) -> Result<Self> {
+        SparseSymmetric::new(rows.offsets, rows.targets, rows.weights)
     }
 
     /// Number of rows.
@@ -81,7 +87,7 @@ impl SparseSymmetric {
     ///
     /// # Errors
     /// When `order` does not list every row once.
-    pub fn renumbered(&self, order: &[u32]) -> Result<SparseSymmetric> {
+    pub fn renumbered(&self, order: &[u32], ctx: &Ctx) -> Result<SparseSymmetric> {
         const ABSENT: u32 = u32::MAX;
         if order.len() != self.len() {
             let (got, rows) = (order.len(), self.len());
@@ -98,20 +104,13 @@ impl SparseSymmetric {
                 }
             }
         }
-        let mut offsets = vec![0];
-        let (mut columns, mut values) =
-            (Vec::with_capacity(self.columns.len()), Vec::with_capacity(self.values.len()));
-        let mut entries: Vec<(u32, f64)> = Vec::new();
-        for &row in order {
-            let (old, weights) = self.row(row as usize);
-            entries.clear();
-            entries.extend(old.iter().map(|&column| place[column as usize]).zip(weights.iter().copied()));
-            entries.sort_unstable_by_key(|entry| entry.0);
-            columns.extend(entries.iter().map(|entry| entry.0));
-            values.extend(entries.iter().map(|entry| entry.1));
-            offsets.push(columns.len());
-        }
-        SparseSymmetric::new(offsets, columns, values)
+        let usual = self.columns.len() / self.len().max(1) + 1;
+        let rows = compressed::Rows::written(self.len(), usual, ctx, |i, rows| {
+            let (columns, values) = self.row(order[i] as usize);
+            columns.iter().zip(values).for_each(|(&column, &value)| rows.push(place[column as usize], value));
+            Ok(())
+        })?;
+        SparseSymmetric::of_rows(rows)
     }
 
     /// The largest sum of magnitudes in a row: a bound of every eigenvalue.

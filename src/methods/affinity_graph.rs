@@ -9,17 +9,17 @@
 //!
 //! Cost: a neighbour search, then O(edges); n²·D for the dense kernel.
 
-use std::collections::BTreeMap;
-
 use ndarray::{Array2, ArrayView2};
 
+use super::affinity_pieces::{Held, UNKNOWN, in_pieces, on_manifold};
 use super::choices::Isolated;
+use super::known_rows::KnownEdges;
 use super::locator::Locator;
 use super::manifold::{Manifold, Paths};
-use super::neighborhood::{Setting, neighbor_lists};
+use super::neighborhood::{Setting, neighbor_lists, twins};
 use super::new_affinities::{Edges, Source};
 use crate::context::Ctx;
-use crate::error::{Error, Result, WarningKind};
+use crate::error::{Error, Result};
 use crate::graph::geodesic::PathMethod;
 use crate::graph::{Components, Graph, Policy};
 use crate::input::check::{check_offsets, largest};
@@ -50,6 +50,15 @@ pub struct AffinityGraph {
     pub source: Source,
     /// Width of the weights, in the data's units, where they have one.
     pub bandwidth: Option<f64>,
+}
+
+impl AffinityGraph {
+    /// Of affinities without bridges, after the policy for their pieces.
+    fn held(held: Held, source: Source, bandwidth: Option<f64>) -> AffinityGraph {
+        let Held { affinity, pieces, labels, kept } = held;
+        let bridges = Array2::zeros((0, 2));
+        AffinityGraph { affinity, pieces, labels, kept, bridges, source, bandwidth }
+    }
 }
 
 /// What the weight of an edge is.
@@ -116,41 +125,6 @@ pub fn of_neighborhood(
     })
 }
 
-/// Act on the weights of a manifold's graph when they fall apart where its lengths
-/// do not; `own` is what a row is to itself, `width` the parameter they vanish by.
-/// `kept` of the result are rows of the graph, its labels those of the data.
-pub fn on_manifold(
-    weights: Affinity,
-    own: f64,
-    width: &str,
-    manifold: Manifold,
-    setting: &Setting,
-    ctx: &Ctx,
-) -> Result<(Held, Manifold)> {
-    let mut held = in_pieces(weights, own, setting.policy, &vanishing(width), ctx)?;
-    let piece = |row: usize| manifold.graph_row(row).map(|at| held.labels[at as usize]);
-    // Bridges join pieces of the lengths, and count for nothing here.
-    let mut names = BTreeMap::new();
-    let labels = manifold.labels().iter().enumerate().map(|(row, &label)| {
-        let next = names.len();
-        *names.entry((label, piece(row))).or_insert(next)
-    });
-    held.labels = labels.collect();
-    let manifold = match &held.kept {
-        Some(kept) => manifold.part(kept, setting.algorithm, ctx)?,
-        None => manifold,
-    };
-    Ok((held, manifold))
-}
-
-/// Why pieces of weights by distance are apart.
-pub fn vanishing(width: &str) -> String {
-    format!("the affinities between them vanish (raise `{width}` to join them)")
-}
-
-/// Why pieces of affinities are apart of which nothing else is known.
-const UNKNOWN: &str = "nothing says how near these are to one another";
-
 /// The bridges as rows of the graph.
 pub fn bridge_rows(manifold: &Manifold) -> Vec<(u32, u32)> {
     let row = |end: i64| usize::try_from(end).ok().and_then(|end| manifold.graph_row(end));
@@ -186,8 +160,10 @@ pub fn of_length_graph(
         refuse_lonely_rows(&held.affinity, "bandwidth", heat.bandwidth, suggested, |row| held.data_row(row))?;
     }
     let columns = held.kept.as_ref().map(|kept| places(kept, rows));
-    let edges = Edges { locator: Locator::Graph { rows, columns }, hood, isolated, heat };
-    Ok(held.with_source(Source::Lengths(edges), heat.map(|heat| heat.bandwidth)))
+    let twins = twins(&near, held.kept.as_deref());
+    let locator = Locator::Graph { rows, columns, known: KnownEdges::new(near) };
+    let edges = Edges { locator, hood, isolated, heat, twins };
+    Ok(AffinityGraph::held(held, Source::Lengths(edges), heat.map(|heat| heat.bandwidth)))
 }
 
 /// ½ for each list that names the other row.
@@ -225,7 +201,7 @@ pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -
         None => points.to_owned(),
         Some(kept) => points.select(&super::neighborhood::as_indices(kept)),
     };
-    Ok(held.with_source(Source::Kernel { points, gamma }, None))
+    Ok(AffinityGraph::held(held, Source::Kernel { points, gamma }, None))
 }
 
 /// Affinities that are given for all pairs.
@@ -233,7 +209,7 @@ pub fn of_affinities(matrix: ArrayView2<'_, f64>, policy: Policy, ctx: &Ctx) -> 
     let rows = matrix.nrows();
     let scale = scale_of_affinities(largest(matrix));
     let held = in_pieces(given_dense(scale.matrix(matrix).view(), ctx)?, 0.0, policy, UNKNOWN, ctx)?;
-    Ok(held.with_source(Source::Affinities { rows, scale }, None))
+    Ok(AffinityGraph::held(held, Source::Affinities { rows, scale }, None))
 }
 
 /// Affinities that are given as the edges of a graph.
@@ -248,7 +224,7 @@ pub fn of_affinity_graph(given: &Csr, policy: Policy, ctx: &Ctx) -> Result<Affin
         given_sparse(&Csr { values, ..given.clone() }, ctx)?
     };
     let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
-    Ok(held.with_source(Source::Affinities { rows, scale }, None))
+    Ok(AffinityGraph::held(held, Source::Affinities { rows, scale }, None))
 }
 
 /// What given affinities are multiplied by, so that sums of them are numbers.
@@ -281,72 +257,6 @@ fn refuse_lonely_rows(
             data_row(row)
         ),
     ))
-}
-
-/// Affinities after the policy for pieces whose distances are not known.
-pub struct Held {
-    /// Between the rows that take part.
-    pub affinity: Affinity,
-    /// Pieces that were left as they are.
-    pub pieces: Components,
-    /// Piece of each row of the data.
-    pub labels: Vec<usize>,
-    /// Rows of the data that take part, when some were left out.
-    pub kept: Option<Vec<u32>>,
-}
-
-impl Held {
-    fn data_row(&self, row: usize) -> usize {
-        self.kept.as_ref().map_or(row, |kept| kept[row] as usize)
-    }
-
-    fn with_source(self, source: Source, bandwidth: Option<f64>) -> AffinityGraph {
-        let Held { affinity, pieces, labels, kept } = self;
-        let bridges = Array2::zeros((0, 2));
-        AffinityGraph { affinity, pieces, labels, kept, bridges, source, bandwidth }
-    }
-}
-
-/// Act on affinities in pieces, which are apart because of `why`; `own` is what a row
-/// is to itself.
-pub fn in_pieces(affinity: Affinity, own: f64, policy: Policy, why: &str, ctx: &Ctx) -> Result<Held> {
-    let pieces = affinity.components(own, ctx)?;
-    let labels = pieces.labels.clone();
-    let count = pieces.count();
-    if count <= 1 {
-        return Ok(Held { affinity, pieces, labels, kept: None });
-    }
-    let (sizes, rows) = (pieces.sizes_in_words(), labels.len());
-    match policy {
-        Policy::Error => Err(Error::Disconnected { count, sizes, labels }),
-        Policy::Largest => {
-            let largest = pieces.largest();
-            let kept: Vec<u32> = (0..rows as u32).filter(|&row| labels[row as usize] == largest).collect();
-            ctx.warn(
-                WarningKind::Disconnected,
-                format!(
-                    "the affinities fall into {count} connected components (sizes {sizes}) and {why}; the \
-                     largest is kept and {} of {rows} rows are dropped",
-                    rows - kept.len()
-                ),
-            );
-            let affinity = affinity.between(&kept, ctx)?;
-            let pieces = Components { labels: vec![0; kept.len()], sizes: vec![kept.len()] };
-            Ok(Held { affinity, pieces, labels, kept: Some(kept) })
-        }
-        Policy::Bridge => {
-            ctx.warn(
-                WarningKind::Disconnected,
-                format!(
-                    "the affinities fall into {count} connected components (sizes {sizes}) and {why}; the first {} coordinate(s) only tell them apart, embed \
-                     them one by one to see inside",
-                    count - 1
-                ),
-            );
-            let affinity = affinity.apart(&labels, ctx)?;
-            Ok(Held { affinity, pieces, labels, kept: None })
-        }
-    }
 }
 
 /// Row of the data → row that takes part.

@@ -26,7 +26,7 @@ use crate::kernel::covariance::{PcaRoute, pca_about};
 use crate::neighbors::{Algorithm, Index, Metric};
 use crate::params::{Parameter, Value, params};
 use crate::pipeline::{Attribute, Data, Model, Recipe};
-use crate::spectrum::{Spectrum, top};
+use crate::spectrum::{Solver, Spectrum, top};
 
 /// Which point is the origin of the coordinates.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -140,6 +140,9 @@ impl ClassicalMds {
             converged: true,
             converged_pairs: self.n_components,
             lowest: 0.0,
+            next: None,
+            spare: None,
+            ran: Solver::Dense,
         };
         let kept = kept_values(&spectrum, ctx);
         let mut axes = Array2::zeros((self.n_components, points.cols()));

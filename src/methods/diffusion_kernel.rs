@@ -10,7 +10,8 @@ use ndarray::{Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::affinity_graph::{bridge_rows, in_pieces, on_manifold, vanishing};
+use super::affinity_graph::bridge_rows;
+use super::affinity_pieces::{in_pieces, on_manifold, vanishing};
 use super::choices::{Isolated, ignores_scale, unfit};
 use super::locator::Locator;
 use super::manifold::{Manifold, NewRows, Paths};

@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 use super::choices::{Isolated, MetricName, NeighborsAlgorithm, Outliers, SparseSolver, check_components};
 use super::diffusion_kernel::{DiffusionKernel, Epsilon, Reach, all_pairs, gauss, near};
 use super::neighborhood::Setting;
-use super::smoothest::{Walk, smoothest};
+use super::smoothest::{Problem, Telling, Walk, smoothest};
 use crate::context::Ctx;
+use crate::embedding::Knobs;
 use crate::error::{Error, Result};
 use crate::extend::Nystrom;
 use crate::graph::Policy;
@@ -131,6 +132,7 @@ impl DiffusionMaps {
             algorithm: self.neighbors_algorithm.algorithm(),
             policy: self.disconnected,
             outliers: Outliers::Keep,
+            pieces_may_stay: true,
         };
         match k {
             Some(_) => near(&setting, self.isolated, Epsilon(self.epsilon), data, ctx),
@@ -161,18 +163,19 @@ impl Recipe for DiffusionMaps {
             self.kernel(data, ctx)?;
         check_components(self.n_components, kernel.len() - 1, "rows of the largest component - 1")?;
         let markov = Markov::new(kernel, self.alpha, ctx)?;
-        let walk = match (&markov.kernel, markov.laplacian()) {
+        let walk = match (&markov.kernel, markov.laplacian(ctx)) {
             (_, Some(laplacian)) => Walk::Sparse(laplacian?),
             (Affinity::Dense(matrix), None) => {
-                Walk::Dense(NormalizedAffinity::new(matrix.view(), &markov.degrees, true))
+                Walk::normalized(NormalizedAffinity::new(matrix.view(), &markov.degrees, true))
             }
             // proof: a sparse kernel has a sparse Laplacian.
             (Affinity::Sparse(_), None) => return Err(Error::input("the kernel is neither full nor sparse")),
         };
         let options = self.solver().options(self.tol, self.max_iter)?;
         let order = if let Reach::Near(manifold) = &reach { manifold.order() } else { None };
-        let smooth = smoothest(&walk, order, &markov.degrees, &pieces, self.n_components, &options, ctx)?;
-        drop(walk);
+        let problem = Problem { walk, order, measure: &markov.degrees, pieces: &pieces };
+        let telling = Telling { knobs: Knobs::USUAL, contrast: "lower `epsilon`" };
+        let smooth = smoothest(problem, self.n_components, &options, telling, ctx)?;
         let part_stationary = markov.stationary();
         let mut functions = smooth.vectors;
         for (mut row, share) in functions.outer_iter_mut().zip(&part_stationary) {
@@ -283,14 +286,9 @@ impl Model for FittedDiffusionMaps {
                 (row, gauss(new.near.distances[at], self.epsilon) / self.density[row])
             });
             let mut coordinates = vec![0.0; width];
-            if self.formula.place(pairs, &mut coordinates) {
-                return Ok(coordinates);
-            }
-            Err(Error::input(format!(
-                "row {} cannot be placed: it is too far from the training data, its kernel with every training \
-                 row is 0",
-                new.away[list]
-            )))
+            let placed = self.formula.place(pairs, &mut coordinates);
+            placed.map_err(|fault| fault.refuse(new.away[list], "kernel with"))?;
+            Ok(coordinates)
         };
         let coordinates: Vec<Vec<f64>> =
             (0..new.away.len()).into_par_iter().map(place).collect::<Result<_>>()?;

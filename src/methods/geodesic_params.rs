@@ -67,6 +67,7 @@ macro_rules! geodesic_params {
                     algorithm: self.neighbors_algorithm.algorithm(),
                     policy: self.disconnected,
                     outliers: self.outliers,
+                    pieces_may_stay: false,
                 })
             }
             fn paths(&self) -> $crate::methods::manifold::Paths {

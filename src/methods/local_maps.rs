@@ -11,7 +11,8 @@ use ndarray::{Array2, Axis, s};
 use super::local_rows::LocalRows;
 use super::neighborhood::as_indices;
 use crate::context::Ctx;
-use crate::error::{Error, Result, WarningKind};
+use crate::embedding::{Knobs, tell_of_freedom, tell_unconverged};
+use crate::error::{Error, Result};
 use crate::kernel::local::{Source, Variant, blocks, principal};
 use crate::kernel::{Form, SparseSymmetric, assemble};
 use crate::neighbors::{Hood, Neighbors};
@@ -147,13 +148,13 @@ impl Piece {
             }
         };
         // The one more need not have converged.
-        if !spectrum.converged && spectrum.converged_pairs < found {
-            tell_of_residual(&spectrum.residuals[..found], spectrum.iterations, ctx);
-        }
+        tell_unconverged(&spectrum, found, Knobs::USUAL, ctx);
         if asked > found
             && energy(&matrix, &spectrum.vectors, found, ctx)? <= 4.0 * f64::EPSILON * matrix.norm_bound()
         {
-            tell_of_freedom(found, ctx);
+            let like = format!("as close to zero as those of the {found} columns shown");
+            let way_out = "raise n_neighbors or ask for more components";
+            tell_of_freedom("the neighbourhoods", found, &like, way_out, ctx);
         }
         for (column, vector) in spectrum.vectors.axis_iter(Axis(1)).enumerate().take(found) {
             placed.column_mut(column).assign(&vector);
@@ -306,26 +307,4 @@ fn normalize(placed: &mut Array2<f64>) {
             column.mapv_inplace(|value| if value.is_nan() { value } else { 0.0 });
         }
     }
-}
-
-fn tell_of_freedom(found: usize, ctx: &Ctx) {
-    ctx.warn(
-        WarningKind::RankDeficient,
-        format!(
-            "the neighbourhoods do not determine the coordinates: eigenvalue {} is as close to zero as those of \
-             the {found} columns shown, which are one choice of many; raise n_neighbors or ask for more components",
-            found + 1
-        ),
-    );
-}
-
-fn tell_of_residual(residuals: &[f64], iterations: usize, ctx: &Ctx) {
-    let worst = residuals.iter().fold(0.0_f64, |most, &residual| most.max(residual));
-    ctx.warn(
-        WarningKind::Convergence,
-        format!(
-            "the eigensolver stopped after {iterations} iterations with residual {worst:.1e}; use \
-             eigen_solver='direct' or 'dense'"
-        ),
-    );
 }

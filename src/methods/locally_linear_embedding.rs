@@ -124,6 +124,7 @@ impl LocallyLinearEmbedding {
             algorithm: self.neighbors_algorithm.algorithm(),
             policy: self.disconnected,
             outliers: Outliers::Keep,
+            pieces_may_stay: false,
         })
     }
 

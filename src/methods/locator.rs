@@ -9,6 +9,7 @@ use ndarray::{Axis, CowArray, Ix2};
 use serde::{Deserialize, Serialize};
 
 use super::choices::{Isolated, ignores_scale};
+use super::known_rows::KnownEdges;
 use super::neighborhood::{as_indices, neighbor_lists, scaled_hood, scaled_neighbors};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
@@ -37,6 +38,8 @@ pub enum Locator {
         rows: usize,
         /// Training row → row of the graph.
         columns: Option<Vec<Option<u32>>>,
+        /// Tells training rows from others.
+        known: KnownEdges,
     },
     /// New rows bring their distances to neighbours among the `rows` training rows.
     Lists {
@@ -71,8 +74,8 @@ impl Locator {
                 let column = |&row: &u32| columns.as_ref().map_or(row, |columns| columns[row as usize]);
                 Locator::Distances { rows, columns: Some(part.iter().map(column).collect()) }
             }
-            Locator::Graph { rows, columns } => {
-                Locator::Graph { rows, columns: Some(renumbered(rows, columns.as_deref(), part)) }
+            Locator::Graph { rows, columns, known } => {
+                Locator::Graph { rows, columns: Some(renumbered(rows, columns.as_deref(), part)), known }
             }
         })
     }
@@ -121,9 +124,11 @@ impl Locator {
                     query_distances(known.select(Axis(0), &as_indices(rows)).view(), Hood::Nearest(1), ctx)
                 })
             }
-            (Locator::Graph { rows, columns }, Data::Graph(given)) => {
+            (Locator::Graph { rows, columns, known }, Data::Graph(given)) => {
                 check_offsets(given)?;
                 let near = neighbor_lists(given, *rows, hood, false)?;
+                let counts = |row: u32| columns.as_ref().is_none_or(|of| of[row as usize].is_some());
+                let near = known.named(near, counts);
                 let near = attached(near, attach, |alone| {
                     neighbor_lists(&given.select(&as_indices(alone)), *rows, Hood::Nearest(1), false)
                 })?;

@@ -5,9 +5,11 @@
 //! compared with [`all`] by a test.
 
 mod affinity_graph;
+mod affinity_pieces;
 pub mod choices;
 mod diffusion_kernel;
 mod geodesic_params;
+mod known_rows;
 mod landmark_geodesics;
 mod local_maps;
 mod local_rows;
@@ -17,6 +19,7 @@ pub mod neighborhood;
 mod new_affinities;
 pub mod scaling;
 mod smoothest;
+mod spectral_affinities;
 
 use serde::de::DeserializeOwned;
 

@@ -4,11 +4,12 @@
 use ndarray::ArrayView2;
 
 use super::choices::{Outliers, ignores_scale, unfit};
+use super::known_rows::KnownEdges;
 use super::locator::Locator;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::graph::Graph;
-use crate::graph::{Connected, Policy, connect, outliers};
+use crate::graph::{Connected, Policy, components, connect, outliers};
 use crate::input::check::{self, check_offsets};
 use crate::input::scale::{Scale, largest_of, scale_of_matrix, scale_of_points};
 use crate::input::{Csr, PointsRef};
@@ -48,6 +49,9 @@ pub struct Setting {
     pub policy: Policy,
     /// What to do with rows far from all others.
     pub outliers: Outliers,
+    /// Whether pieces that cannot be joined, because only edges are known, may stay
+    /// apart where the policy is to join them.
+    pub pieces_may_stay: bool,
 }
 
 /// Exactly one of `n_neighbors` and `radius`.
@@ -144,15 +148,22 @@ impl Setting {
         // Checks weights and pairs of what was given; its symmetry is not required
         // of neighbour lists, so the lists themselves are what the graph is made of.
         let near = neighbor_lists(given, rows, self.hood, true)?;
+        let known = KnownEdges::new(near.clone());
         let scale = Scale::for_largest(largest_of(&near.distances));
         let near = scaled_neighbors(near, scale);
-        let connected = connect(Graph::from_neighbors(&near, ctx)?, None, self.policy, ctx)?;
+        let graph = Graph::from_neighbors(&near, ctx)?;
+        let connected = if self.pieces_may_stay && self.policy == Policy::Bridge {
+            let labels = components(&graph).labels;
+            Connected { graph, labels, kept: None, bridges: Vec::new() }
+        } else {
+            connect(graph, None, self.policy, ctx)?
+        };
         // A row set aside is placed by its distances to others, which a graph does not have.
         let set_aside = Vec::new();
         let twins = twins(&near, connected.kept.as_deref());
         let spread = mean_distances(&near, connected.kept.as_deref());
         let columns = connected.kept.as_ref().map(|kept| graph_rows(kept, rows));
-        let locator = Locator::Graph { rows, columns };
+        let locator = Locator::Graph { rows, columns, known };
         let (input_scale, length_scale, order) = (scale, scale, None);
         Ok(Neighborhood { connected, locator, input_scale, length_scale, twins, order, spread, set_aside })
     }
@@ -230,7 +241,7 @@ pub(super) fn scaled_neighbors(mut near: Neighbors, scale: Scale) -> Neighbors {
 }
 
 /// Pairs (row, earlier row at distance zero), numbered as rows of the graph.
-fn twins(near: &Neighbors, kept: Option<&[u32]>) -> Vec<(u32, u32)> {
+pub(super) fn twins(near: &Neighbors, kept: Option<&[u32]>) -> Vec<(u32, u32)> {
     let rows = near.offsets.len() - 1;
     let place = kept.map(|kept| graph_rows(kept, rows));
     let in_graph = |row: u32| place.as_ref().map_or(Some(row), |place| place[row as usize]);

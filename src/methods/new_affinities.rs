@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::choices::Isolated;
+use super::known_rows::KnownAffinities;
 use super::locator::Locator;
 use super::manifold::Manifold;
 use crate::context::Ctx;
@@ -21,7 +22,6 @@ use crate::input::check::{check_offsets, check_width};
 use crate::input::{Csr, Points, PointsRef, Scale};
 use crate::kernel::affinity::{Affinity, Heat};
 use crate::kernel::functions::{Kernel, kernel_matrix};
-use crate::kernel::given_affinity::ASYMMETRY;
 use crate::neighbors::Hood;
 use crate::pipeline::Data;
 
@@ -66,6 +66,8 @@ pub struct Edges {
     pub isolated: Isolated,
     /// The weight of an edge; `None` counts directions.
     pub heat: Option<Heat>,
+    /// (row that takes part, an earlier one at distance zero).
+    pub twins: Vec<(u32, u32)>,
 }
 
 /// The training rows as new rows meet them.
@@ -107,9 +109,8 @@ impl Training<'_> {
                         y.iter_mut().zip(self.embedding.row(twin)).for_each(|(slot, value)| *slot = *value);
                     }
                     NewRow::Affinities(list) => {
-                        if !self.formula.place(list.into_iter(), y) {
-                            return Err(no_affinity(row));
-                        }
+                        let placed = self.formula.place(list.into_iter(), y);
+                        placed.map_err(|fault| fault.refuse(row, "affinity to"))?;
                     }
                 }
             }
@@ -118,12 +119,6 @@ impl Training<'_> {
         self.formula.tell(ctx);
         Ok(placed)
     }
-}
-
-fn no_affinity(row: usize) -> Error {
-    Error::input(format!(
-        "row {row} cannot be placed: it is too far from the training data, its affinity to every training row is 0"
-    ))
 }
 
 impl Source {
@@ -263,7 +258,7 @@ fn by_full_rows(
     }
     let part = training.affinity.len();
     let weight = |row: usize, j: usize| scale.into(matrix[[row, training.data_row(j)]]);
-    let known = KnownRows::new(training.affinity);
+    let known = KnownAffinities::new(training.affinity);
     let see = |row: usize| {
         let list: Vec<(usize, f64)> = (0..part).map(|j| (j, weight(row, j))).collect();
         match known.find(&list) {
@@ -302,7 +297,7 @@ fn by_sparse_rows(
         list.sort_unstable_by_key(|pair| pair.0);
         lists.push(list);
     }
-    let known_rows = KnownRows::new(training.affinity);
+    let known_rows = KnownAffinities::new(training.affinity);
     let see = |row: usize| {
         let list: &Vec<(usize, f64)> = &lists[row];
         match known_rows.find(list) {
@@ -311,73 +306,4 @@ fn by_sparse_rows(
         }
     };
     training.place(given.rows(), see, ctx)
-}
-
-/// The training rows by their affinities: a new row that brings those of one of them is
-/// that row. The two directions of an affinity may differ by rounding, and so may these.
-struct KnownRows<'a> {
-    affinity: &'a Affinity,
-    /// What may count as rounding in each row.
-    rounding: Vec<f64>,
-}
-
-impl<'a> KnownRows<'a> {
-    fn new(affinity: &'a Affinity) -> Self {
-        let largest =
-            |weights: &mut dyn Iterator<Item = &f64>| weights.fold(0.0_f64, |most, &weight| most.max(weight));
-        let rounding = |i: usize| {
-            ASYMMETRY
-                * match affinity {
-                    Affinity::Dense(known) => largest(&mut known.row(i).iter()),
-                    Affinity::Sparse(graph) => largest(&mut graph.row(i).1.iter()),
-                }
-        };
-        KnownRows { affinity, rounding: (0..affinity.len()).map(rounding).collect() }
-    }
-
-    /// The row that has these affinities (ascending), the nearest of several.
-    fn find(&self, list: &[(usize, f64)]) -> Option<usize> {
-        let mut best: Option<(f64, usize)> = None;
-        for i in 0..self.affinity.len() {
-            let allowed = best.map_or(self.rounding[i], |best| best.0.min(self.rounding[i]));
-            if let Some(gap) = self.gap(i, list, allowed).filter(|&gap| best.is_none_or(|best| gap < best.0))
-            {
-                best = Some((gap, i));
-            }
-        }
-        best.map(|best| best.1)
-    }
-
-    /// Largest difference from the affinities of row `i`, unless more than allowed. What
-    /// a row is to itself is known of a full matrix alone.
-    fn gap(&self, i: usize, list: &[(usize, f64)], allowed: f64) -> Option<f64> {
-        match self.affinity {
-            Affinity::Dense(known) => {
-                difference(known.row(i).iter().copied().enumerate(), list.iter().copied(), allowed)
-            }
-            Affinity::Sparse(graph) => {
-                let (targets, weights) = graph.row(i);
-                let known = targets.iter().zip(weights).map(|(&j, &weight)| (j as usize, weight));
-                difference(known, list.iter().copied().filter(|pair| pair.0 != i), allowed)
-            }
-        }
-    }
-}
-
-/// Largest difference of two ascending lists, 0 where they have nothing.
-fn difference(
-    known: impl Iterator<Item = (usize, f64)>,
-    new: impl Iterator<Item = (usize, f64)>,
-    allowed: f64,
-) -> Option<f64> {
-    let (mut known, mut new, mut worst) = (known.peekable(), new.peekable(), 0.0_f64);
-    let value = |pair: Option<(usize, f64)>| pair.map_or(0.0, |pair| pair.1);
-    while let Some(j) = [known.peek(), new.peek()].into_iter().flatten().map(|pair| pair.0).min() {
-        let one = value(known.next_if(|pair| pair.0 == j));
-        worst = worst.max((one - value(new.next_if(|pair| pair.0 == j))).abs());
-        if worst > allowed {
-            return None;
-        }
-    }
-    Some(worst)
 }

@@ -1,9 +1,11 @@
-//! The smoothest functions on a graph: the smallest eigenpairs of a normalised
-//! Laplacian after the trivial one, whether the graph is in one piece or several.
+//! The smoothest functions on a graph: the smallest eigenpairs of a Laplacian after
+//! the trivial one, whether the graph is in one piece or several.
 //!
 //! What Laplacian eigenmaps and diffusion maps share. In one piece the null vector
-//! D^½1 is known and left out; in m pieces the null space is known too, and gives
-//! the first m − 1 functions exactly: each tells a piece from those before it.
+//! (D^½1, of a plain Laplacian 1) is known and left out; in m pieces the null space is
+//! known too, and gives the first m − 1 functions exactly: each tells a piece from
+//! those before it. Where the last eigenvalue is also that of the function after it,
+//! the user is told that the columns are one choice of many.
 //!
 //! Cost: that of the eigensolver.
 
@@ -12,19 +14,61 @@ use rayon::prelude::*;
 
 use super::neighborhood::as_indices;
 use crate::context::Ctx;
-use crate::embedding::tell_unconverged;
+use crate::embedding::{Knobs, tell_of_freedom, tell_unconverged, tied_with_next};
 use crate::error::{Error, Result};
 use crate::graph::Components;
-use crate::kernel::laplacian::{NormalizedAffinity, null_contrasts, null_vectors};
+use crate::kernel::laplacian::{FlippedLaplacian, NormalizedAffinity, null_contrasts, null_vectors};
 use crate::kernel::{Affinity, SparseSymmetric};
-use crate::spectrum::{Options, Spectrum, bottom, top};
+use crate::spectrum::{Options, Spectrum, SymmetricOperator, bottom, top};
 
-/// A normalised Laplacian in the form its affinities have.
+/// A Laplacian in the form its affinities have.
 pub enum Walk<'a> {
     /// L itself.
     Sparse(SparseSymmetric),
-    /// I − L.
-    Dense(NormalizedAffinity<'a>),
+    /// c·I − L, and c.
+    Dense(Box<dyn SymmetricOperator + 'a>, f64),
+}
+
+impl<'a> Walk<'a> {
+    /// The normalised Laplacian of a full matrix.
+    pub fn normalized(affinity: NormalizedAffinity<'a>) -> Self {
+        Walk::Dense(Box::new(affinity), 1.0)
+    }
+
+    /// The plain one.
+    pub fn plain(flipped: FlippedLaplacian<'a>) -> Self {
+        let bound = flipped.bound;
+        Walk::Dense(Box::new(flipped), bound)
+    }
+
+    /// What no eigenvalue of L exceeds by more than a factor.
+    fn size(&self) -> f64 {
+        match self {
+            Walk::Sparse(laplacian) => laplacian.norm_bound(),
+            Walk::Dense(_, bound) => *bound,
+        }
+    }
+}
+
+/// Whose functions are wanted.
+pub struct Problem<'a> {
+    /// L.
+    pub walk: Walk<'a>,
+    /// An order of the rows in which near rows are near, if one is known.
+    pub order: Option<&'a [u32]>,
+    /// The square of the null vector: degrees, of a plain Laplacian ones.
+    pub measure: &'a [f64],
+    /// Pieces of the graph.
+    pub pieces: &'a Components,
+}
+
+/// What users are told when something is not as it should be.
+#[derive(Debug, Clone, Copy)]
+pub struct Telling {
+    /// What they may say to the solver.
+    pub knobs: Knobs,
+    /// What makes affinities differ more.
+    pub contrast: &'static str,
 }
 
 /// Eigenpairs of L.
@@ -37,42 +81,61 @@ pub struct Smoothest {
     pub iterations: usize,
 }
 
-/// The `k` smoothest functions that are not constant on every piece alike. `order`
-/// is one of the rows in which near rows are near, if one is known.
+/// The `k` smoothest functions that are not constant on every piece alike.
 pub fn smoothest(
-    walk: &Walk<'_>,
-    order: Option<&[u32]>,
-    degrees: &[f64],
-    pieces: &Components,
+    problem: Problem<'_>,
     k: usize,
     options: &Options,
+    telling: Telling,
     ctx: &Ctx,
 ) -> Result<Smoothest> {
+    let Problem { walk, order, measure, pieces } = problem;
     ctx.stage("eigenvectors", 0);
-    let contrasts = null_contrasts(degrees, pieces, k);
+    let contrasts = null_contrasts(measure, pieces, k);
     let (known, wanted) = (contrasts.ncols(), k - contrasts.ncols());
     let mut values = vec![0.0; known];
     if wanted == 0 {
         return Ok(Smoothest { values, vectors: contrasts, iterations: 0 });
     }
-    let null = null_vectors(degrees, pieces);
-    let found = match walk {
+    let null = null_vectors(measure, pieces);
+    let found = match &walk {
         Walk::Sparse(laplacian) => match order {
             None => bottom(laplacian, &null, wanted, options, ctx)?,
             Some(order) => in_order(laplacian, order, &null, wanted, options, ctx)?,
         },
-        Walk::Dense(affinity) => {
+        Walk::Dense(flipped, bound) => {
             let options = Options { deflate: Some(null), ..options.clone() };
-            let mut found = top(affinity, wanted, &options, ctx)?;
-            found.values.iter_mut().for_each(|value| *value = 1.0 - *value);
+            let mut found = top(flipped.as_ref(), wanted, &options, ctx)?;
+            found.values.iter_mut().chain(&mut found.next).for_each(|value| *value = bound - *value);
             found
         }
     };
-    tell_unconverged(&found, ctx);
+    tell_unconverged(&found, wanted, telling.knobs, ctx);
+    if found.converged {
+        tell_of_ties(tied_with_next(&found, walk.size()), k, telling.contrast, ctx);
+    }
     values.extend(found.values.iter().map(|value| value.max(0.0)));
     let vectors = concatenate(Axis(1), &[contrasts.view(), found.vectors.view()])
         .map_err(|fault| Error::input(fault.to_string()))?;
     Ok(Smoothest { values, vectors, iterations: found.iterations })
+}
+
+/// Tell of `tied` columns, the last of `k`, that share their eigenvalue with one that
+/// is not shown.
+fn tell_of_ties(tied: usize, k: usize, contrast: &str, ctx: &Ctx) {
+    if tied == 0 {
+        return;
+    }
+    let like = match tied {
+        1 => format!("that of column {k} up to rounding"),
+        _ => format!("that of columns {} to {k} up to rounding", k - tied + 1),
+    };
+    let fewer = if tied < k { format!("n_components={}, or ", k - tied) } else { String::new() };
+    let way_out = format!(
+        "use {fewer}more components until all of that eigenvalue are there, or, if all affinities are about the \
+         same, {contrast}"
+    );
+    tell_of_freedom("the affinities", k, &like, &way_out, ctx);
 }
 
 /// [`bottom`] with the rows in another order: near rows near in memory, and large
@@ -86,7 +149,7 @@ fn in_order(
     ctx: &Ctx,
 ) -> Result<Spectrum> {
     let null = null.select(Axis(0), &as_indices(order));
-    let mut found = bottom(&laplacian.renumbered(order)?, &null, wanted, options, ctx)?;
+    let mut found = bottom(&laplacian.renumbered(order, ctx)?, &null, wanted, options, ctx)?;
     let ordered = std::mem::replace(&mut found.vectors, Array2::zeros((laplacian.len(), wanted)));
     for (entries, &row) in ordered.outer_iter().zip(order) {
         found.vectors.row_mut(row as usize).assign(&entries);

@@ -2,34 +2,36 @@
 //!
 //! Belkin and Niyogi 2003; normalised as Shi and Malik 2000, and to the letter as
 //! scikit-learn's `SpectralEmbedding`. Symbols: W the affinities, D their row sums,
-//! L = I − D^-½ W D^-½.
+//! L = I − D^-½ W D^-½, or D − W when it is not to be normalised.
 //!
 //! 1. affinities W: who is whose neighbour, heat, a kernel, or given    n·k·log n
 //! 2. eigenvectors v of L after the trivial one, λ ascending
-//! 3. coordinates D^-½ v
+//! 3. coordinates D^-½ v, of D − W the v themselves
 //!
-//! A new row x is placed by y_c(x) = Σ_j w(x, x_j) y_jc / (d(x)(1 − λ_c)), the
-//! eigenvalue equation of step 2 with the row's own affinities
-//! (`new_affinities`).
+//! A new row x is placed by y_c(x) = Σ_j w(x, x_j) y_jc / (d(x)(1 − λ_c)), of D − W
+//! with d(x) − λ_c below: the eigenvalue equation of step 2 with the row's own
+//! affinities (`new_affinities`).
 
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use super::affinity_graph::{self, AffinityGraph, EdgeWeight};
-use super::choices::{
-    Isolated, MetricName, NeighborsAlgorithm, Outliers, SparseSolver, check_components, unfit,
-};
-use super::neighborhood::{Setting, hood};
+use super::affinity_graph::AffinityGraph;
+use super::choices::{Isolated, MetricName, NeighborsAlgorithm, SparseSolver, check_components};
 use super::new_affinities::{Source, Training};
-use super::smoothest::{Walk, functions, smoothest, spread_rows, with_equal_rows};
+use super::smoothest::{
+    Problem, Smoothest, Telling, Walk, functions, smoothest, spread_rows, with_equal_rows,
+};
+use super::spectral_affinities::automatic_neighbors;
 use crate::context::Ctx;
+use crate::embedding::Knobs;
 use crate::error::{Error, Result};
 use crate::extend::Nystrom;
-use crate::graph::Policy;
-use crate::input::{Csr, PointsRef};
+use crate::graph::{Components, Policy};
+use crate::input::PointsRef;
 use crate::kernel::Affinity;
-use crate::kernel::laplacian::{NormalizedAffinity, normalized_laplacian, usable_degrees};
-use crate::neighbors::Hood;
+use crate::kernel::laplacian::{
+    FlippedLaplacian, NormalizedAffinity, normalized_laplacian, plain_laplacian, usable_degrees,
+};
 use crate::params::{choices, params};
 use crate::pipeline::{Attribute, Data, Model, Recipe};
 use crate::spectrum::{Options, basis_bytes, fix_signs};
@@ -91,6 +93,8 @@ params! {
         disconnected: Policy = Policy::Bridge,
         /// What happens to new rows without neighbours.
         isolated: Isolated = Isolated::Error,
+        /// Whether the Laplacian is the normalised one; otherwise D − W.
+        norm_laplacian: bool = true,
     }
 }
 
@@ -109,12 +113,6 @@ pub struct FittedSpectralEmbedding {
     n_neighbors: Option<usize>,
     gamma: Option<f64>,
     bandwidth: Option<f64>,
-}
-
-/// Neighbours of a row, itself counted, when the caller does not say: a tenth of
-/// the rows. A tenth of fewer than 20 would be the row alone.
-fn automatic_neighbors(rows: usize) -> usize {
-    if rows < 20 { rows.min(6) } else { rows / 10 }
 }
 
 impl SpectralEmbedding {
@@ -140,98 +138,61 @@ impl SpectralEmbedding {
         }
         Ok(())
     }
+}
 
-    fn edge_weight(&self) -> EdgeWeight {
-        match self.weights {
-            Weights::Connectivity => EdgeWeight::Connectivity,
-            Weights::Heat => EdgeWeight::Heat(self.bandwidth),
-        }
-    }
+/// Coordinates of the rows that take part, and the eigenpairs they come from.
+struct Found {
+    coordinates: Array2<f64>,
+    smooth: Smoothest,
+}
 
-    /// `n_neighbors` as it is used, itself counted; `None` with a radius.
-    fn neighbors_used(&self, rows: usize) -> Result<Option<usize>> {
-        if self.radius.is_some() {
-            hood(self.n_neighbors, self.radius)?;
-            return Ok(None);
-        }
-        let k = self.n_neighbors.unwrap_or_else(|| automatic_neighbors(rows));
-        if k < 2 {
-            return Err(Error::param(
-                "n_neighbors",
-                format!("counts the row itself, so {k} leaves it no neighbour; give at least 2"),
-            ));
-        }
-        if k > rows {
-            return Err(Error::param(
-                "n_neighbors",
-                format!("counts the row itself and can be at most n_samples = {rows}, got {k}"),
-            ));
-        }
-        Ok(Some(k))
-    }
-
-    fn by_neighbors(&self, data: Data<'_>, ctx: &Ctx) -> Result<(AffinityGraph, Option<usize>)> {
-        let k = self.neighbors_used(data.rows())?;
-        let setting = Setting {
-            hood: hood(k.map(|k| k - 1), self.radius)?,
-            metric: self.metric.metric(self.p)?,
-            algorithm: self.neighbors_algorithm.algorithm(),
-            policy: self.disconnected,
-            outliers: Outliers::Keep,
+impl SpectralEmbedding {
+    fn functions(
+        &self,
+        affinity: &Affinity,
+        pieces: &Components,
+        order: Option<&[u32]>,
+        source: &Source,
+        ctx: &Ctx,
+    ) -> Result<Found> {
+        let telling = Telling {
+            knobs: Knobs { max_iter: false, tol: "eigen_tol" },
+            contrast: match (self.affinity, self.weights) {
+                (AffinityName::Rbf, _) => "raise `gamma`",
+                (AffinityName::Precomputed, _) => "give affinities that differ",
+                (_, Weights::Connectivity) => "lower `n_neighbors`",
+                (_, Weights::Heat) => "lower `bandwidth` or `n_neighbors`",
+            },
         };
-        Ok((affinity_graph::of_neighborhood(&setting, self.edge_weight(), self.isolated, data, ctx)?, k))
-    }
-
-    /// Stored edges are the neighbours; `n_neighbors` takes the nearest of them and
-    /// counts the row itself where the graph does.
-    fn by_lengths(&self, graph: &Csr, ctx: &Ctx) -> Result<(AffinityGraph, Option<usize>)> {
-        crate::input::check::check_offsets(graph)?;
-        let names_itself = |row: usize| graph.row(row).0.contains(&(row as u32));
-        let own = usize::from((0..graph.rows()).all(names_itself));
-        let hood = match (self.n_neighbors, self.radius) {
-            (None, None) => Hood::Nearest(graph.rows()),
-            (Some(k), None) if k > own => Hood::Nearest(k - own),
-            (k, radius) => hood(k.map(|k| k.saturating_sub(own)), radius)?,
+        let solve = |walk: Walk<'_>, measure: &[f64]| {
+            let problem = Problem { walk, order, measure, pieces };
+            smoothest(problem, self.n_components, &self.options()?, telling, ctx)
         };
-        let (weight, policy) = (self.edge_weight(), self.disconnected);
-        let graph = affinity_graph::of_length_graph(graph, hood, weight, policy, self.isolated, ctx)?;
-        Ok((graph, self.n_neighbors))
-    }
-
-    fn affinities(&self, data: Data<'_>, ctx: &Ctx) -> Result<(AffinityGraph, Option<usize>)> {
-        let policy = self.disconnected;
-        match (self.affinity, data) {
-            (AffinityName::NearestNeighbors, Data::Graph(graph)) if self.metric == MetricName::Precomputed => {
-                self.by_lengths(graph, ctx)
-            }
-            (AffinityName::NearestNeighbors, Data::Points(_) | Data::Distances(_)) => {
-                self.by_neighbors(data, ctx)
-            }
-            (AffinityName::NearestNeighbors, data) => {
-                let precomputed = self.metric == MetricName::Precomputed;
-                Err(unfit(data, precomputed, "distances or a graph of them"))
-            }
-            (AffinityName::PrecomputedNearestNeighbors, Data::Graph(graph)) => self.by_lengths(graph, ctx),
-            (AffinityName::Rbf, Data::Points(points)) => {
-                let gamma = self.gamma.unwrap_or(1.0 / points.cols() as f64);
-                Ok((affinity_graph::of_kernel(points, gamma, policy, ctx)?, None))
-            }
-            (AffinityName::Precomputed, Data::Kernel(matrix)) => {
-                Ok((affinity_graph::of_affinities(matrix, policy, ctx)?, None))
-            }
-            (AffinityName::Precomputed, Data::Graph(graph)) => {
-                Ok((affinity_graph::of_affinity_graph(graph, policy, ctx)?, None))
-            }
-            (name, data) => {
-                let needs = match name {
-                    AffinityName::Rbf => "points",
-                    AffinityName::Precomputed => "a matrix of affinities, full or sparse",
-                    _ => "a sparse graph of distances",
-                };
-                let (name, got) = (name.name(), data.kind());
-                Err(Error::param("affinity", format!("affinity='{name}' needs {needs}, got {got}")))
-            }
-        }
+        let degrees = affinity.degrees();
+        let (mut coordinates, smooth) = if self.norm_laplacian {
+            let degrees = usable_degrees(degrees);
+            let walk = match affinity {
+                Affinity::Sparse(graph) => Walk::Sparse(normalized_laplacian(graph, None, &degrees, ctx)?),
+                Affinity::Dense(matrix) => {
+                    Walk::normalized(NormalizedAffinity::new(matrix.view(), &degrees, false))
+                }
+            };
+            let smooth = solve(walk, &degrees)?;
+            let mut coordinates = functions(&smooth, affinity, &degrees);
+            // Over the roots of the degrees that were given.
+            let scale = source.affinity_scale();
+            coordinates.mapv_inplace(|value| scale.into_root(value));
+            (coordinates, smooth)
+        } else {
+            let walk = match affinity {
+                Affinity::Sparse(graph) => Walk::Sparse(plain_laplacian(graph, &degrees, ctx)?),
+                Affinity::Dense(matrix) => Walk::plain(FlippedLaplacian::new(matrix.view(), &degrees)),
+            };
+            let smooth = solve(walk, &vec![1.0; degrees.len()])?;
+            (smooth.vectors.clone(), smooth)
+        };
+        fix_signs(&mut coordinates);
+        Ok(Found { coordinates, smooth })
     }
 }
 
@@ -248,30 +209,26 @@ impl Recipe for SpectralEmbedding {
         let (graph, n_neighbors) = self.affinities(data, ctx)?;
         let AffinityGraph { affinity, pieces, labels, kept, bridges, source, bandwidth } = graph;
         check_components(self.n_components, affinity.len() - 1, "rows of the largest component - 1")?;
-        let degrees = usable_degrees(affinity.degrees());
-        let walk = match &affinity {
-            Affinity::Sparse(graph) => Walk::Sparse(normalized_laplacian(graph, None, &degrees)?),
-            Affinity::Dense(matrix) => Walk::Dense(NormalizedAffinity::new(matrix.view(), &degrees, false)),
-        };
         let order = if let Source::Neighborhood { manifold, .. } = &source { manifold.order() } else { None };
-        let smooth = smoothest(&walk, order, &degrees, &pieces, self.n_components, &self.options()?, ctx)?;
-        drop(walk);
-        let mut coordinates = functions(&smooth, &affinity, &degrees);
-        // Over the roots of the degrees that were given.
+        let Found { coordinates, smooth } = self.functions(&affinity, &pieces, order, &source, ctx)?;
         let scale = source.affinity_scale();
-        coordinates.mapv_inplace(|value| scale.into_root(value));
-        fix_signs(&mut coordinates);
-        let walk: Vec<f64> = smooth.values.iter().map(|value| 1.0 - value).collect();
-        let embedding = as_data_rows(coordinates.clone(), &source, kept.as_deref(), rows, ctx)?;
+        let (formula, eigenvalues) = if self.norm_laplacian {
+            let walk: Vec<f64> = smooth.values.iter().map(|value| 1.0 - value).collect();
+            (Nystrom::new(coordinates.clone(), &walk, |_| 1.0, |value| Some(1.0 / value)), smooth.values)
+        } else {
+            let given = smooth.values.iter().map(|&value| scale.back(value)).collect();
+            (Nystrom::of_laplacian(coordinates.clone(), &smooth.values), given)
+        };
+        let embedding = as_data_rows(coordinates, &source, kept.as_deref(), rows, ctx)?;
         Ok(FittedSpectralEmbedding {
             embedding,
-            eigenvalues: smooth.values,
+            eigenvalues,
             iterations: smooth.iterations.max(1),
             affinity,
             labels,
             kept,
             bridges,
-            formula: Nystrom::new(coordinates, &walk, |_| 1.0, |value| Some(1.0 / value)),
+            formula,
             n_neighbors,
             gamma: if let Source::Kernel { gamma, .. } = source { Some(gamma) } else { None },
             bandwidth,
@@ -307,10 +264,16 @@ fn as_data_rows(
     if let Source::Neighborhood { manifold, .. } = source {
         return Ok(manifold.as_data_rows(coordinates));
     }
-    let coordinates = match source {
+    let mut coordinates = match source {
         Source::Kernel { points, .. } => with_equal_rows(coordinates, |row| equal_row(points.view(), row), ctx)?,
         _ => coordinates,
     };
+    if let Source::Lengths(edges) = source {
+        for &(row, twin) in &edges.twins {
+            let same = coordinates.row(twin as usize).to_owned();
+            coordinates.row_mut(row as usize).assign(&same);
+        }
+    }
     Ok(spread_rows(coordinates, kept, rows))
 }
 
@@ -320,7 +283,7 @@ fn equal_row(points: PointsRef<'_>, row: usize) -> Option<usize> {
 }
 
 impl FittedSpectralEmbedding {
-    /// Eigenvalues of the normalised Laplacian, ascending, without the trivial 0.
+    /// Eigenvalues of the Laplacian, ascending, without the trivial 0.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
     }

@@ -159,6 +159,7 @@ fn dense(matrix: &SparseSymmetric, k: usize, options: &Options, ctx: &Ctx) -> Re
     let options = Options { solver: Solver::Dense, ..options.clone() };
     let mut found = top(&Flipped { matrix, bound }, k, &options, ctx)?;
     found.values.iter_mut().for_each(|value| *value = bound - *value);
+    found.next = found.next.map(|value| bound - value);
     found.lowest = found.values.first().copied().unwrap_or(0.0);
     Ok(found)
 }

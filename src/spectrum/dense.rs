@@ -5,7 +5,7 @@
 use ndarray::{Array2, s};
 
 use super::orthonormal::{norms, orthonormal_columns};
-use super::{Options, Spectrum, SymmetricOperator};
+use super::{Options, Solver, Spectrum, SymmetricOperator};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::linalg::{matmul, power_of_two_scale, symmetric_eigen};
@@ -26,6 +26,7 @@ pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: 
     let (values, vectors) = symmetric_eigen(matrix.view())?;
     ctx.check()?;
     let lowest = values[known.ncols()];
+    let next = (n - k).checked_sub(1).filter(|&at| at >= known.ncols()).map(|at| values[at]);
     let chosen: Vec<usize> = (n - k..n).rev().collect();
     let vectors = Array2::from_shape_fn((n, k), |(i, j)| vectors[[i, chosen[j]]]);
     let values: Vec<f64> = chosen.iter().map(|&j| values[j]).collect();
@@ -41,6 +42,9 @@ pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: 
         converged: true,
         converged_pairs: k,
         lowest,
+        next,
+        spare: None,
+        ran: Solver::Dense,
     })
 }
 

@@ -25,8 +25,9 @@ const HIGHEST: usize = 1000;
 const INSIDE: f64 = 1.5;
 /// Growth of the polynomial at zero: cosh of this.
 const GROWTH: f64 = 6.0;
-/// Vectors multiplied at once.
+/// Vectors multiplied at once, and how many of them are kept beside those wanted.
 const BLOCK: usize = 8;
+const SPARE: usize = 4;
 /// Krylov steps of a stage whose degree cannot grow, and of all stages.
 const LAST_STEPS: usize = 300;
 const MOST_STEPS: usize = 1000;
@@ -54,6 +55,9 @@ pub(super) fn bottom(
         solver: Solver::Krylov,
         tol: if options.tol > 0.0 { options.tol.min(TOLERANCE) } else { TOLERANCE },
         block: Some(block),
+        // The next stage starts from them too: what comes after the wanted pairs is then
+        // known nearly as well as they are.
+        spare: block.saturating_sub(k).min(SPARE),
         trust_recurrence: true,
         ..options.clone()
     };
@@ -65,6 +69,8 @@ pub(super) fn bottom(
         let affordable = ((budget - spent) / price).min(1e6) as usize;
         options.max_iter = Some(limit.min(affordable).min(most_steps - taken).max(1));
         let mut found = top(&filter, k, &options, ctx)?;
+        found.next = found.next.and_then(|value| filter.source(value));
+        found.ran = Solver::Iterative;
         taken += found.iterations;
         spent += found.iterations as f64 * price;
         measure(matrix, &mut found, ctx)?;
@@ -86,7 +92,10 @@ pub(super) fn bottom(
         }
         limit = if next == degree { LAST_STEPS } else { steps(next) };
         degree = next;
-        options.start = Some(found.vectors);
+        options.start = Some(match &found.spare {
+            Some(spare) => super::joined(found.vectors.view(), spare.view())?,
+            None => found.vectors,
+        });
     }
 }
 
@@ -146,6 +155,16 @@ impl<'a> Filter<'a> {
     /// Of degree one it is a line and falls everywhere.
     fn edge(degree: usize) -> f64 {
         (GROWTH / (2.0 * degree as f64)).powi(2).min(0.5)
+    }
+
+    /// Where the polynomial has this value, if that is where it falls.
+    fn source(&self, value: f64) -> Option<f64> {
+        let degree = self.degree as f64;
+        if self.degree == 1 {
+            return Some(self.centre * (1.0 - value));
+        }
+        let height = value * (degree * (self.centre / self.half).acosh()).cosh();
+        (height >= 1.0).then(|| self.centre - self.half * (height.acosh() / degree).cosh())
     }
 
     /// The highest degree that falls up to `value`.

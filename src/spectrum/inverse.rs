@@ -64,9 +64,12 @@ pub(super) fn bottom(
         Some(root) => root.apply(found.vectors.view(), products.view_mut(), ctx)?,
         None => matrix.apply(found.vectors.view(), products.view_mut(), ctx)?,
     }
+    // A matrix of zeros beyond its null vectors has the inverse 1/σ.
+    let back = |value: f64| (1.0 / value - shift).max(0.0);
+    found.next = found.next.filter(|&value| value > 0.0).map(back);
+    found.ran = Solver::Direct;
     for (column, value) in found.values.iter_mut().enumerate() {
-        // A matrix of zeros beyond its null vectors has the inverse 1/σ.
-        *value = (1.0 / *value - shift).max(0.0);
+        *value = back(*value);
         products.column_mut(column).scaled_add(-*value, &found.vectors.column(column));
     }
     found.residuals = norms(&products);

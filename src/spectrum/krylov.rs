@@ -17,7 +17,7 @@ use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 use super::orthonormal::{norms, orthonormal_columns, orthonormalise, project, tall};
-use super::{Options, Spectrum, SymmetricOperator};
+use super::{Options, Solver, Spectrum, SymmetricOperator};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::linalg::random::uniform;
@@ -111,6 +111,7 @@ struct Search<'a> {
     op: &'a dyn SymmetricOperator,
     ctx: &'a Ctx,
     k: usize,
+    spare: usize,
     trust: bool,
     tol: f64,
     most_steps: usize,
@@ -161,6 +162,7 @@ impl<'a> Search<'a> {
             op,
             ctx,
             k,
+            spare: options.spare,
             trust: options.trust_recurrence,
             tol: if options.tol > 0.0 { options.tol } else { TIGHTEST },
             most_steps: options.max_iter.unwrap_or(MOST_STEPS).max(1),
@@ -312,6 +314,7 @@ impl<'a> Search<'a> {
     /// The first k pairs and their residuals.
     fn finish(&mut self, pairs: &RitzPairs) -> Result<Spectrum> {
         let k = self.k.min(self.size);
+        let more = (self.k + self.spare).min(self.size);
         let vectors = self.lift(pairs.vectors.slice(s![.., ..k]));
         let residuals = if self.trust {
             pairs.residuals[..k].to_vec()
@@ -330,6 +333,9 @@ impl<'a> Search<'a> {
             converged: pairs.converged && good == residuals_wanted,
             converged_pairs: good,
             lowest: self.lowest / self.scale,
+            next: pairs.values.get(k).map(|value| value / self.scale),
+            spare: (more > k).then(|| self.lift(pairs.vectors.slice(s![.., k..more]))),
+            ran: Solver::Krylov,
         })
     }
 }

@@ -99,6 +99,8 @@ pub struct Options {
     /// Vectors multiplied at once; more of them mean fewer products. `None` is a
     /// few more than are wanted.
     pub block: Option<usize>,
+    /// How many vectors on their way to the pairs after those wanted are given too.
+    pub spare: usize,
     /// Whether residuals are taken from the recurrence instead of being measured
     /// by a product of their own, for operators whose product is dear.
     pub trust_recurrence: bool,
@@ -125,11 +127,20 @@ pub struct Spectrum {
     /// The most negative value seen: the exact bottom eigenvalue from the dense
     /// solver, an estimate from above from the Krylov solver.
     pub lowest: f64,
+    /// The eigenvalue after the last pair, as the search left it: exact from the
+    /// dense solver, otherwise an estimate that is never nearer to the last pair
+    /// than the eigenvalue is. `None` when there is none or it is far away.
+    pub next: Option<f64>,
+    /// Up to [`Options::spare`] vectors after the last pair, as the search left them.
+    pub spare: Option<Array2<f64>>,
+    /// The solver that ran, never [`Solver::Auto`].
+    pub ran: Solver,
 }
 
 impl Spectrum {
     /// The first `count` pairs.
     fn leading(mut self, count: usize) -> Spectrum {
+        self.next = self.values.get(count).copied().or(self.next);
         self.values.truncate(count);
         self.residuals.truncate(count);
         self.converged_pairs = self.converged_pairs.min(count);
@@ -146,6 +157,7 @@ impl Spectrum {
         self.residuals.extend(other.residuals);
         self.vectors = joined(self.vectors.view(), other.vectors.view())?;
         self.iterations += other.iterations;
+        self.next = other.next;
         self.converged &= other.converged;
         Ok(self)
     }

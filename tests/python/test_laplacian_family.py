@@ -1,5 +1,6 @@
 """Laplacian eigenmaps and diffusion maps, against formulas, scikit-learn and known spectra."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -29,6 +30,7 @@ from planish.exceptions import (
     ParameterError,
     PlanishError,
     PlanishWarning,
+    RankDeficientWarning,
 )
 
 BOTH = [SpectralEmbedding(n_neighbors=10), DiffusionMaps(n_neighbors=20)]
@@ -132,14 +134,90 @@ def test_the_function_is_scikit_learns():
     thin = sparse.csr_array(0.5 * (g := kneighbors_graph(X, 9)) + 0.5 * g.T)
     for given in (W, thin):
         for drop_first in (True, False):
-            for p in (1, 4):
-                keywords = {"n_components": p, "drop_first": drop_first}
+            for p, norm in itertools.product((1, 4), (True, False)):
+                keywords = {"n_components": p, "drop_first": drop_first, "norm_laplacian": norm}
                 theirs = sklearn.manifold.spectral_embedding(given, random_state=0, **keywords)
                 ours = spectral_embedding(given, **keywords)
                 assert_same_columns(ours, theirs, 1e-6)
     assert spectral_embedding(W).shape == (300, 8)
-    with pytest.raises(ParameterError, match="norm_laplacian"):
-        spectral_embedding(W, norm_laplacian=False)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("n", [12, 101, 600])
+def test_the_plain_laplacian_of_a_cycle_and_a_path(n, form):
+    waves = np.arange(1, 4)
+    keywords = {"affinity": "precomputed", "norm_laplacian": False}
+    ours = SpectralEmbedding(2, **keywords).fit(form(cycle(n)))
+    np.testing.assert_allclose(ours.eigenvalues_, 2 - 2 * np.cos(2 * np.pi / n), rtol=1e-7)
+    np.testing.assert_allclose(np.linalg.norm(ours.embedding_, axis=1), (2 / n) ** 0.5, rtol=1e-6)
+    path = cycle(n)
+    path[0, -1] = path[-1, 0] = 0.0
+    ours = SpectralEmbedding(3, **keywords).fit(form(path))
+    np.testing.assert_allclose(ours.eigenvalues_, 2 - 2 * np.cos(np.pi * waves / n), rtol=1e-7)
+    exact = np.cos(np.pi * np.outer(np.arange(n) + 0.5, waves) / n) * (2 / n) ** 0.5
+    assert_same_columns(ours.embedding_, exact, 1e-6)
+    assert np.array_equal(ours.transform(form(path)), ours.embedding_)
+
+
+def test_the_plain_laplacian_of_points():
+    X, new = swiss_roll(300), swiss_roll(20, seed=3)
+    ours = SpectralEmbedding(3, affinity="rbf", gamma=0.05, norm_laplacian=False).fit(X)
+    W = ours.affinity_matrix_
+    values, vectors = eigh(csgraph.laplacian(W), subset_by_index=[0, 3])
+    np.testing.assert_allclose(ours.eigenvalues_, values[1:], rtol=1e-8)
+    assert_same_columns(ours.embedding_, vectors[:, 1:], 1e-6)
+    assert np.array_equal(ours.transform(X), ours.embedding_)
+    cross = np.exp(-0.05 * cdist(new, X, "sqeuclidean"))
+    above = cross.sum(axis=1, keepdims=True) - ours.eigenvalues_
+    sound = (above > 1e-2).all(axis=1)
+    assert sound.sum() > 10
+    expected = (cross @ ours.embedding_ / above)[sound]
+    np.testing.assert_allclose(ours.transform(new[sound]), expected, rtol=1e-6)
+    with pytest.raises(InputError, match=r"row 1 .*norm_laplacian"):
+        ours.transform(np.vstack([X[:1], X[:1] + 30.0]))
+
+
+def test_columns_that_are_one_choice_of_many_are_told():
+    X = swiss_roll(200)
+    with pytest.warns(RankDeficientWarning, match=r"one choice of many.*raise `gamma`"):
+        SpectralEmbedding(affinity="rbf", gamma=1e-20).fit(X)
+    with pytest.warns(RankDeficientWarning, match=r"one choice of many.*lower `epsilon`"):
+        DiffusionMaps(n_neighbors=None, epsilon=1e20).fit(X)
+    with pytest.warns(RankDeficientWarning, match=r"column 3 .*n_components=2"):
+        spectral_embedding(cycle(40), n_components=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PlanishWarning)
+        spectral_embedding(cycle(40), n_components=2)
+        for estimator in BOTH:
+            clone(estimator).fit(X)
+
+
+def test_training_rows_of_a_graph_need_no_stored_zero(estimator):
+    X = swiss_roll(300)
+    graph = neighbors_graph(X, n_neighbors=10)
+    assert graph.diagonal().sum() == 0
+    assert graph.nnz == 3000
+    given = clone(estimator).set_params(metric="precomputed", n_neighbors=10).fit(graph)
+    assert np.array_equal(given.transform(graph), given.embedding_)
+    assert np.array_equal(given.transform(graph[[7]]), given.embedding_[[7]])
+
+
+def test_a_graph_in_pieces_stays_in_pieces(estimator):
+    one = neighbors_graph(swiss_roll(80), n_neighbors=10)
+    graph = sparse.csr_array(sparse.block_diag([one, one[:60, :60]]))
+    # The graph of the first sixty rows may itself fall apart.
+    pieces, labels = csgraph.connected_components(graph, directed=False)
+    given = clone(estimator).set_params(metric="precomputed", n_neighbors=10, n_components=pieces)
+    with pytest.warns(DisconnectedGraphWarning, match="tell them apart"):
+        given.fit(graph)
+    assert given.n_connected_components_ == pieces
+    assert len(np.unique(given.component_labels_)) == pieces
+    assert len(np.unique(np.column_stack([labels, given.component_labels_]), axis=0)) == pieces
+    inside = [
+        np.ptp(given.embedding_[labels == label, : pieces - 1], axis=0).max()
+        for label in range(pieces)
+    ]
+    assert max(inside) < 1e-12
 
 
 # -- Laplacian eigenmaps and formulas -------------------------------------------------
