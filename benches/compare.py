@@ -1,38 +1,38 @@
 """planish against its peers: time, peak memory and quality, in one run.
 
-    python benches/compare.py [--job NAME ...] [--quick] [--list] [--update-readme]
+    python benches/compare.py [--job NAME ...] [--quick] [--list] [--update-tables]
 
 Every measurement has a process of its own, pinned to the number of cores it
 may use; a line is the median of three such processes, and the engines take
 turns, so that a slow minute of the machine hits all of them. Peak memory is
 the high-water mark of the whole process during the fit, the interpreter and
-the data included. Results go to build/bench.json as well.
+the data included. Results go to build/bench.json as well, and on request into
+the tables of docs/benchmarks.md and README.md, where the lines of jobs that did
+not run stay as they were.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
-import math
 import os
 import platform
+import signal
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import jobs as declared
+import tables
 from jobs import ImportJob, Job
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-ENGINES = {"planish": "planish", "sklearn": "scikit-learn", "tapkee": "tapkee"}
-# Compared with in a few jobs only; they have no column of their own.
-OTHERS = {"scipy": "SciPy", "heap": "planish's heap", "pydiffmap": "pyDiffMap"}
-README_START, README_END = "<!-- bench:start -->", "<!-- bench:end -->"
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -64,14 +64,15 @@ def main() -> int:
             for threads in options.threads:
                 lines.append(run_job(job, threads, lines, options))
 
-    report = {"machine": machine(), "quick": options.quick, "lines": lines}
+    today = datetime.date.today().isoformat()
+    report = {"machine": machine(), "date": today, "quick": options.quick, "lines": lines}
     output = ROOT / "build" / "bench.json"
     output.parent.mkdir(exist_ok=True)
     output.write_text(json.dumps(report, indent=1) + "\n")
-    table = markdown(report)
-    print("\n" + table)
-    if options.update_readme:
-        update_readme(ROOT / "README.md", table)
+    print("\n" + tables.markdown(report))
+    if options.update_tables:
+        titles = [job.title for job in declared.JOBS]
+        tables.update(report, titles, ROOT / "docs" / "benchmarks.md", ROOT / "README.md")
     return 1 if any("error" in cell for line in lines for cell in line["engines"].values()) else 0
 
 
@@ -88,16 +89,21 @@ def parse_options() -> argparse.Namespace:
         "--threads", type=int, nargs="+", default=[2, 1], help="numbers of threads (2 1)"
     )
     parser.add_argument(
-        "--engine", action="append", choices=[*ENGINES, *OTHERS], help="only this engine"
+        "--engine",
+        action="append",
+        choices=[*tables.ENGINES, *tables.OTHERS],
+        help="only this engine",
     )
     parser.add_argument("--data", help="directory with MNIST idx files (or PLANISH_BENCH_DATA)")
     parser.add_argument("--timeout", type=float, default=3600, help="seconds a process may take")
     parser.add_argument(
-        "--update-readme", action="store_true", help="write the table into README.md"
+        "--update-tables",
+        action="store_true",
+        help="put the lines into docs/benchmarks.md and README.md",
     )
     options = parser.parse_args()
-    if options.update_readme and (options.quick or options.job or options.engine):
-        parser.error("--update-readme wants the whole run: drop --quick, --job and --engine")
+    if options.update_tables and (options.quick or options.engine):
+        parser.error("--update-tables wants whole lines: drop --quick and --engine")
     options.repeats = options.repeats or (1 if options.quick else 3)
     return options
 
@@ -110,7 +116,7 @@ def run_job(
     rounds: dict[str, list[Measurement]] = {name: [] for name in names}
     for turn in range(options.repeats):
         for name in names:
-            if rounds[name] and ("error" in rounds[name][-1] or name in job.once):
+            if rounds[name] and (not good(rounds[name][-1]) or name in job.once):
                 continue
             progress(f"{job.name}, {threads} threads, {name}, {turn + 1} of {options.repeats}")
             request = {
@@ -118,6 +124,7 @@ def run_job(
                 "engine": name,
                 "threads": threads,
                 "quick": options.quick,
+                "patience": None if name == "planish" else job.patience,
             }
             rounds[name].append(in_own_process(request, threads, options.timeout))
     engines = {name: middle(measured) for name, measured in rounds.items()}
@@ -146,9 +153,8 @@ def judged(
     job: Job | ImportJob, engines: Mapping[str, Measurement], others: Mapping[str, Measurement] = {}
 ) -> dict[str, Any]:
     """The engines' numbers with the targets' verdicts beside them."""
-    both = {**others, **engines}
-    good = {name: cell for name, cell in both.items() if "error" not in cell}
-    verdicts = [{"target": goal.text(), "met": goal.met(good)} for goal in job.targets]
+    known = {n: cell for n, cell in {**others, **engines}.items() if "error" not in cell}
+    verdicts = [{"target": goal.text(), "met": goal.met(known)} for goal in job.targets]
     return {
         "engines": dict(engines),
         "absent": dict(getattr(job, "absent", {})),
@@ -156,10 +162,15 @@ def judged(
     }
 
 
+def good(cell: Measurement) -> bool:
+    """Whether an engine came to its end."""
+    return "error" not in cell and "at_least" not in cell
+
+
 def middle(measured: list[Measurement]) -> Measurement:
-    """The median of each number over the repeats; the first error if there is one."""
+    """The median of each number over the repeats; the first that did not end if there is one."""
     for one in measured:
-        if "error" in one:
+        if not good(one):
             return one
     summary: Measurement = dict(measured[0])
     for key, value in measured[0].items():
@@ -194,6 +205,8 @@ def in_own_process(request: dict[str, Any], threads: int | None, timeout: float)
         )
     except subprocess.TimeoutExpired:
         return {"error": f"more than {timeout:.0f} s"}
+    if hasattr(signal, "SIGALRM") and done.returncode == -signal.SIGALRM:
+        return {"at_least": request["patience"]}
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         return {"error": last}
@@ -212,113 +225,10 @@ def progress(text: str) -> None:
     print(f"  {text}", file=sys.stderr, flush=True)
 
 
-# ---- the table -----------------------------------------------------------
-
-
-def markdown(report: Mapping[str, Any]) -> str:
-    """The whole report as a Markdown table with its conditions below."""
-    header = ["job", "threads", *ENGINES.values(), "quality", "target", "met"]
-    rows = [header, ["---"] * len(header)]
-    last = None
-    for line in report["lines"]:
-        rows.append(table_row(line, named=line["title"] != last))
-        last = line["title"]
-    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-    return table + "\n\n" + conditions(report)
-
-
-def table_row(line: Mapping[str, Any], named: bool) -> list[str]:
-    cells = [engine_cell(line, name) for name in ENGINES]
-    extra = [
-        f"{OTHERS[name]} {engine_cell(line, name)}" for name in OTHERS if name in line["engines"]
-    ]
-    if extra:
-        cells[1] = "; ".join(extra)  # in the place of scikit-learn, which has no such thing
-    return [
-        line["title"] if named else "",
-        str(line["threads"] or "–"),
-        *cells,
-        quality_cell(line),
-        "; ".join(verdict["target"] for verdict in line["targets"]) or "–",
-        verdict_cell(line),
-    ]
-
-
-def engine_cell(line: Mapping[str, Any], name: str) -> str:
-    """Time (and how many times planish's it is), then peak memory."""
-    cell = line["engines"].get(name)
-    if cell is None:
-        return str(line["absent"].get(name, "–"))
-    if "error" in cell:
-        return f"failed: {cell['error'][:80]}"
-    text = seconds(cell["seconds"])
-    own = line["engines"].get("planish")
-    if name == "planish":
-        text = f"**{text}**"
-    elif own and "error" not in own:
-        text += f" ({cell['seconds'] / own['seconds']:.1f}×)"
-    return text + (f", {megabytes(cell['peak'])}" if "peak" in cell else "")
-
-
-def quality_cell(line: Mapping[str, Any]) -> str:
-    """The measure's name, then its value for each engine that has one."""
-    cells = {name: cell for name, cell in line["engines"].items() if "quality" in cell}
-    if not cells:
-        return "–"
-    measure = next(iter(cells.values()))["measure"]
-    return f"{measure} " + " / ".join(number(cell["quality"]) for cell in cells.values())
-
-
-def verdict_cell(line: Mapping[str, Any]) -> str:
-    words = {True: "yes", False: "**no**", None: "unknown"}
-    verdicts = [words[verdict["met"]] for verdict in line["targets"]]
-    return (verdicts[0] if len(set(verdicts)) == 1 else "; ".join(verdicts)) if verdicts else "–"
-
-
-def conditions(report: Mapping[str, Any]) -> str:
-    """The machine, the versions and how to read a cell."""
-    facts = report["machine"]
-    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-    text = [
-        "Time of the fit (in brackets: times planish's), peak memory of the whole process, "
-        "then quality in the order of the columns. "
-        f"Median of processes of their own; {facts['cpu']}, {facts['cores']} cores; {versions}.",
-    ]
-    if report["quick"]:
-        text.append("Quick run: the sizes are smaller than the titles say.")
-    text += notes(report["lines"])
-    return " ".join(text)
-
-
-def notes(lines: Iterable[Mapping[str, Any]]) -> list[str]:
-    found: dict[str, None] = {}
-    for line in lines:
-        for cell in line["engines"].values():
-            if cell.get("note"):
-                found[f"{line['title']}: {cell['note']}."] = None
-    return list(found)
-
-
-def seconds(value: float) -> str:
-    if value >= 10:
-        return f"{value:.1f} s"
-    return f"{value:.2f} s" if value >= 0.1 else f"{value * 1e3:.1f} ms"
-
-
-def megabytes(value: float) -> str:
-    return f"{value / 1e6:,.0f} MB".replace(",", " ")
-
-
-def number(value: float) -> str:
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) >= 1e-3 else f"{value:.0e}"
-
-
 def machine() -> dict[str, Any]:
     """What the numbers depend on besides the code."""
     versions = {"Python": platform.python_version()}
-    for name in (*ENGINES.values(), "pydiffmap", "numpy", "scipy"):
+    for name in (*tables.ENGINES.values(), "pydiffmap", "numpy", "scipy"):
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -334,16 +244,6 @@ def cpu_name() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
-
-
-def update_readme(path: Path, table: str) -> None:
-    """Put the table between the markers of the README."""
-    text = path.read_text()
-    before, found_start, rest = text.partition(README_START)
-    _, found_end, after = rest.partition(README_END)
-    if not (found_start and found_end):
-        raise SystemExit(f"{path.name} has no markers {README_START} … {README_END}")
-    path.write_text(f"{before}{README_START}\n{table}\n{README_END}{after}")
 
 
 if __name__ == "__main__":

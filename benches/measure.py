@@ -8,6 +8,7 @@ where the system can reset it, outside the memory meter.
 from __future__ import annotations
 
 import json
+import signal
 import statistics
 import sys
 import time
@@ -23,8 +24,14 @@ def measure_import(statement: str) -> dict[str, Any]:
     return {"seconds": time.perf_counter() - start}
 
 
-def measure_fit(job_name: str, engine: str, threads: int, quick: bool) -> dict[str, Any]:
-    """Time, memory and quality of one engine on one job."""
+def measure_fit(
+    job_name: str, engine: str, threads: int, quick: bool, patience: int | None
+) -> dict[str, Any]:
+    """Time, memory and quality of one engine on one job.
+
+    The alarm that ends this process after `patience` seconds is set when the fit
+    begins: an engine that hears it has certainly taken longer than that.
+    """
     import data as data_sets
     import jobs
     import quality
@@ -36,14 +43,20 @@ def measure_fit(job_name: str, engine: str, threads: int, quick: bool) -> dict[s
     fit = job.engines[engine](data.x, threads)
 
     baseline, meter_reset = start_memory_meter()
+    if patience is not None and hasattr(signal, "alarm"):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(patience)
     times = []
     for _ in range(job.fits):
         start = time.perf_counter()
         output = fit()
         times.append(time.perf_counter() - start)
     peak = peak_memory()
+    if hasattr(signal, "alarm"):
+        signal.alarm(0)
 
     measure = getattr(quality, job.measure)
+    result = quality.Result(**output)
     return {
         "seconds": statistics.median(times),
         "first_seconds": times[0],
@@ -52,7 +65,8 @@ def measure_fit(job_name: str, engine: str, threads: int, quick: bool) -> dict[s
         "baseline": baseline,
         "meter_reset": meter_reset,
         "measure": measure.name,
-        "quality": measure.of(data, quality.Result(**output)),
+        "quality": measure.of(data, result),
+        "solver_residual": quality.solver_residual(result),
         "note": data.note,
     }
 

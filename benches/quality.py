@@ -24,6 +24,8 @@ class Result:
     """Indices, n x k."""
     distances: Any = None
     """Lengths of shortest paths, n x n."""
+    model: Any = None
+    """The fitted estimator itself."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,12 @@ class Measure:
     name: str
     of: Callable[[Data, Result], float]
     better: str = "lower"
+
+
+def solver_residual(result: Result) -> float | None:
+    """Largest ``|A v - l v|`` of the columns, where the estimator tells it."""
+    residuals = getattr(result.model, "eigenvalue_residuals_", None)
+    return None if residuals is None else float(np.max(residuals))
 
 
 def affine_residual(data: Data, result: Result) -> float:

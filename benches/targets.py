@@ -9,7 +9,8 @@ from typing import Any, Protocol
 OWN = "planish"
 Outcome = Mapping[str, Mapping[str, Any]]
 """Engine name -> its measurements (`seconds`, `peak`, `quality`, `threads`); failed engines are
-absent. What other jobs of the run measured on as many threads is there as "job/engine"."""
+absent, and of one that was stopped only `at_least` is known, seconds that its fit took or more.
+What other jobs of the run measured on as many threads is there as "job/engine"."""
 
 
 class Target(Protocol):
@@ -23,13 +24,13 @@ class Target(Protocol):
 
 
 def _both(outcome: Outcome, peer: str, what: str) -> tuple[float, float] | None:
-    if OWN not in outcome or peer not in outcome:
+    if what not in outcome.get(OWN, {}) or what not in outcome.get(peer, {}):
         return None
     return outcome[OWN][what], outcome[peer][what]
 
 
 def _own(outcome: Outcome, what: str) -> float | None:
-    return outcome[OWN][what] if OWN in outcome else None
+    return outcome.get(OWN, {}).get(what)
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,17 @@ class Faster:
     factor: float
 
     def text(self) -> str:
-        return f"≥ {self.factor:g}× as fast"
+        return f"≥ {self.factor:g}× {self.peer}"
 
     def met(self, outcome: Outcome) -> bool | None:
         pair = _both(outcome, self.peer, "seconds")
-        return None if pair is None else pair[0] * self.factor <= pair[1]
+        if pair is not None:
+            return pair[0] * self.factor <= pair[1]
+        own, bound = _own(outcome, "seconds"), outcome.get(self.peer, {}).get("at_least")
+        if own is None or bound is None:
+            return None
+        # Below the bound nothing is known: the peer may have been about to finish.
+        return True if own * self.factor <= bound else None
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ class FasterPerCore:
     factor: float
 
     def text(self) -> str:
-        return f"≥ {self.factor:g}× as fast per thread"
+        return f"≥ {self.factor:g}× {self.peer} per thread"
 
     def met(self, outcome: Outcome) -> bool | None:
         pair = _both(outcome, self.peer, "seconds")

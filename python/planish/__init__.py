@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .diagnostics import ResidualVariance, residual_variance
     from .diffusion_maps import DiffusionMaps
     from .functions import estimate_memory, geodesic_distances, kneighbors, neighbors_graph
+    from .hessian_lle import HessianLLE
     from .isomap import Isomap
     from .kernel_isomap import KernelIsomap
     from .kernel_map import KernelMap
@@ -35,6 +36,7 @@ __all__ = [
     "PCA",
     "ClassicalMDS",
     "DiffusionMaps",
+    "HessianLLE",
     "Isomap",
     "KernelIsomap",
     "KernelMDS",
@@ -60,6 +62,7 @@ _HOME = {
     "PCA": "pca",
     "ClassicalMDS": "classical_mds",
     "DiffusionMaps": "diffusion_maps",
+    "HessianLLE": "hessian_lle",
     "Isomap": "isomap",
     "KernelIsomap": "kernel_isomap",
     "KernelMap": "kernel_map",

@@ -35,6 +35,7 @@ class LocalEmbedding(MetricEmbedding):
     component_labels_: NDArray[np.int64]
     n_connected_components_: int
     eigenvalues_: NDArray[np.float64]
+    eigenvalue_residuals_: NDArray[np.float64]
 
     def _metric(self) -> Metric:
         return resolve_metric(self.metric, self.p, self.metric_params)
@@ -128,7 +129,7 @@ def neighbor_search(estimator: Any) -> Any:
     from sklearn.neighbors import NearestNeighbors
 
     search = NearestNeighbors(
-        n_neighbors=estimator.n_neighbors,
+        n_neighbors=getattr(estimator, "n_neighbors_", estimator.n_neighbors),
         radius=estimator.radius,
         algorithm=estimator.neighbors_algorithm,
         metric=estimator.metric,

@@ -94,6 +94,9 @@ class DiffusionMaps(LocalEmbedding):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the random walk, largest first, without the first, which
         is 1.
+    eigenvalue_residuals_ : ndarray of shape (n_components,)
+        How far each is from being one: ``‖S v − λ v‖`` of the eigenvector ``v`` of
+        length one of the walk made symmetric.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Its right eigenvectors ψ, whose squares weighted by the stationary
         distribution sum to one.

@@ -203,7 +203,6 @@ class LocallyLinearEmbedding(LocalEmbedding):
     _on_demand: ClassVar[Mapping[str, str]] = {"nbrs_": "_compute_nbrs"}
 
     reconstruction_error_: float
-    eigenvalue_residuals_: NDArray[np.float64]
     graph_: Any
     n_iter_: int
     nbrs_: Any
@@ -269,7 +268,8 @@ class LocallyLinearEmbedding(LocalEmbedding):
             # Trees rely on the triangle inequality, which a callable need not obey.
             trusted = not callable(metric.name) or self.neighbors_algorithm != "auto"
             algorithm = self.neighbors_algorithm if trusted else "brute"
-            self._foreign = ForeignNeighbors(metric, self.n_neighbors, self.radius, algorithm)
+            wanted = self._neighbors_wanted(X.shape[0])
+            self._foreign = ForeignNeighbors(metric, wanted, self.radius, algorithm)
             lists = self._foreign.training(X, bridge=False)
             params = {"metric": "precomputed"}
         if self.neighbors is not None:
@@ -281,6 +281,11 @@ class LocallyLinearEmbedding(LocalEmbedding):
             return super()._new_data(X)
         lists = self._foreign.query(X, attach=self.isolated == "nearest")
         return _data.neighborhoods(X, lists)
+
+    def _neighbors_wanted(self, n_samples: int | None) -> Any:
+        """Return the number of neighbours among so many rows, if that is known yet."""
+        value: Any = self.n_neighbors
+        return value.item() if isinstance(value, np.generic) else value
 
     def _compute_nbrs(self) -> Any:
         return neighbor_search(self)

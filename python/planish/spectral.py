@@ -104,6 +104,8 @@ class SpectralEmbedding(LocalEmbedding):
         scikit-learn.
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the Laplacian that belong to the columns, smallest first.
+    eigenvalue_residuals_ : ndarray of shape (n_components,)
+        ``‖L v − λ v‖`` of each, how exact its eigenvector ``v`` of length one is.
     affinity_matrix_ : {scipy.sparse.csr_array, ndarray} of shape (n_samples, n_samples)
         The affinities, symmetric, with bridges; dense when all pairs of rows have
         one. What is on the diagonal does not count; among nearest neighbours it is

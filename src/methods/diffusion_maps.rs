@@ -74,6 +74,8 @@ pub struct FittedDiffusionMaps {
     embedding: Array2<f64>,
     /// λ, descending, without the 1.
     eigenvalues: Vec<f64>,
+    /// How far each is from being one.
+    residuals: Vec<f64>,
     /// ψ of all rows of the data.
     eigenvectors: Array2<f64>,
     stationary: Vec<f64>,
@@ -196,6 +198,7 @@ impl Recipe for DiffusionMaps {
             embedding: &eigenvectors * &powers,
             stationary: stationary_of_data(&part_stationary, &reach, rows),
             eigenvectors,
+            residuals: smooth.residuals,
             iterations: smooth.iterations.max(1),
             labels,
             bridges,
@@ -258,6 +261,7 @@ impl Model for FittedDiffusionMaps {
         let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
         let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
+            ("eigenvalue_residuals", Attribute::vector(&self.residuals)),
             ("eigenvectors", Attribute::Matrix(self.eigenvectors.clone())),
             ("stationary_distribution", Attribute::vector(&self.stationary)),
             ("epsilon", Attribute::Float(self.epsilon())),

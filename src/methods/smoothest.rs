@@ -77,6 +77,8 @@ pub struct Smoothest {
     pub values: Vec<f64>,
     /// Orthonormal eigenvectors, one per column.
     pub vectors: Array2<f64>,
+    /// ‖Lv − λv‖ of each.
+    pub residuals: Vec<f64>,
     /// Products with a block of vectors; 0 when there were none.
     pub iterations: usize,
 }
@@ -93,9 +95,9 @@ pub fn smoothest(
     ctx.stage("eigenvectors", 0);
     let contrasts = null_contrasts(measure, pieces, k);
     let (known, wanted) = (contrasts.ncols(), k - contrasts.ncols());
-    let mut values = vec![0.0; known];
+    let (mut values, mut residuals) = (vec![0.0; known], vec![0.0; known]);
     if wanted == 0 {
-        return Ok(Smoothest { values, vectors: contrasts, iterations: 0 });
+        return Ok(Smoothest { values, vectors: contrasts, residuals, iterations: 0 });
     }
     let null = null_vectors(measure, pieces);
     let found = match &walk {
@@ -117,7 +119,8 @@ pub fn smoothest(
     values.extend(found.values.iter().map(|value| value.max(0.0)));
     let vectors = concatenate(Axis(1), &[contrasts.view(), found.vectors.view()])
         .map_err(|fault| Error::input(fault.to_string()))?;
-    Ok(Smoothest { values, vectors, iterations: found.iterations })
+    residuals.extend(&found.residuals);
+    Ok(Smoothest { values, vectors, residuals, iterations: found.iterations })
 }
 
 /// Tell of `tied` columns, the last of `k`, that share their eigenvalue with one that

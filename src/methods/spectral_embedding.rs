@@ -103,6 +103,8 @@ params! {
 pub struct FittedSpectralEmbedding {
     embedding: Array2<f64>,
     eigenvalues: Vec<f64>,
+    /// ‖Lv − λv‖ of each column.
+    residuals: Vec<f64>,
     iterations: usize,
     affinity: Affinity,
     labels: Vec<usize>,
@@ -212,17 +214,21 @@ impl Recipe for SpectralEmbedding {
         let order = if let Source::Neighborhood { manifold, .. } = &source { manifold.order() } else { None };
         let Found { coordinates, smooth } = self.functions(&affinity, &pieces, order, &source, ctx)?;
         let scale = source.affinity_scale();
-        let (formula, eigenvalues) = if self.norm_laplacian {
+        // D − W has the unit of the affinities.
+        let given = |sizes: &[f64]| -> Vec<f64> {
+            sizes.iter().map(|&size| if self.norm_laplacian { size } else { scale.back(size) }).collect()
+        };
+        let formula = if self.norm_laplacian {
             let walk: Vec<f64> = smooth.values.iter().map(|value| 1.0 - value).collect();
-            (Nystrom::new(coordinates.clone(), &walk, |_| 1.0, |value| Some(1.0 / value)), smooth.values)
+            Nystrom::new(coordinates.clone(), &walk, |_| 1.0, |value| Some(1.0 / value))
         } else {
-            let given = smooth.values.iter().map(|&value| scale.back(value)).collect();
-            (Nystrom::of_laplacian(coordinates.clone(), &smooth.values), given)
+            Nystrom::of_laplacian(coordinates.clone(), &smooth.values)
         };
         let embedding = as_data_rows(coordinates, &source, kept.as_deref(), rows, ctx)?;
         Ok(FittedSpectralEmbedding {
             embedding,
-            eigenvalues,
+            eigenvalues: given(&smooth.values),
+            residuals: given(&smooth.residuals),
             iterations: smooth.iterations.max(1),
             affinity,
             labels,
@@ -319,6 +325,7 @@ impl Model for FittedSpectralEmbedding {
         };
         let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
+            ("eigenvalue_residuals", Attribute::vector(&self.residuals)),
             ("affinity_matrix", affinity),
             ("component_labels", Attribute::indices(&self.labels)),
             ("n_connected_components", Attribute::Int(pieces as i64)),

@@ -120,11 +120,12 @@ def test_ctrl_c_stops_a_long_fit(fit):
                 estimator = {call}
                 state = dict(vars(estimator))
                 estimator.fit(data)
+                state = None  # between two fits there is nothing to put back
         except KeyboardInterrupt:
             late = time.monotonic() - sent
         assert late < 1.0, f"stopped only after {{late:.2f}} s"
         assert settled(before) == before, (before, os.listdir("/proc/self/task"))
-        assert vars(estimator) == state, sorted(vars(estimator))
+        assert state is None or vars(estimator) == state, sorted(vars(estimator))
         again = Isomap(n_neighbors=8).fit_transform(small)
         assert np.array_equal(again, Isomap(n_neighbors=8).fit_transform(small))
         print("stopped")

@@ -64,6 +64,32 @@ def test_nearest_neighbours_as_in_scikit_learn(solver):
     assert abs(mine - yours).max() == 0
 
 
+@pytest.mark.parametrize("normalised", [True, False])
+def test_the_residuals_are_those_of_the_laplacian(normalised):
+    # Affinities of an odd size: the residuals of the plain Laplacian have their unit.
+    W = neighbors_graph(swiss_roll(600), n_neighbors=8).power(0.5)
+    W = 1000 * (W + W.T)
+    ours = SpectralEmbedding(3, affinity="precomputed", norm_laplacian=normalised).fit(W)
+    L, root = csgraph.laplacian(W, normed=normalised, return_diag=True)
+    V = ours.embedding_ * (root[:, None] if normalised else 1.0)
+    expected = np.linalg.norm(L @ V - V * ours.eigenvalues_, axis=0)
+    size = 2.0 if normalised else 2 * W.sum(axis=1).max()
+    np.testing.assert_allclose(ours.eigenvalue_residuals_, expected, rtol=0.1, atol=1e-14 * size)
+    assert (ours.eigenvalue_residuals_ < 1e-9 * size).all()
+
+
+def test_the_residuals_are_those_of_the_walk():
+    X = swiss_roll(300)
+    maps = DiffusionMaps(3, n_neighbors=None, epsilon=4.0).fit(X)
+    K = np.exp(-squareform(pdist(X, "sqeuclidean")) / 4.0)
+    K /= np.outer(K.sum(axis=1), K.sum(axis=1))
+    root = np.sqrt(K.sum(axis=1))
+    V = maps.eigenvectors_ * np.sqrt(maps.stationary_distribution_)[:, None]
+    expected = np.linalg.norm(K / np.outer(root, root) @ V - V * maps.eigenvalues_, axis=0)
+    np.testing.assert_allclose(maps.eigenvalue_residuals_, expected, rtol=0.1, atol=1e-13)
+    assert (maps.eigenvalue_residuals_ < 1e-10).all()
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_the_constant_column_of_rows_alone_is_finite(form):
     with pytest.warns(DisconnectedGraphWarning):

@@ -23,6 +23,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from conftest import affine_residual, assert_same_columns, rolled, swiss_roll
 from planish import (
+    HessianLLE,
     Isomap,
     LocallyLinearEmbedding,
     kneighbors,
@@ -312,15 +313,44 @@ def test_a_hole_distorts_isomap_and_not_the_local_methods(seed):
     assert residual["hessian"] < 0.15 * isomap
 
 
+def bent_sheet(n, dimensions):
+    flat = np.random.default_rng(0).random((n, dimensions)) * [2.0, 0.8, 0.7, 0.6][:dimensions]
+    return np.column_stack([np.sin(flat[:, 0]), np.cos(flat[:, 0]), *flat[:, 1:].T]), flat
+
+
 @pytest.mark.parametrize("components", [2, 3, 4])
 @pytest.mark.parametrize("method", ISOMETRIC)
 def test_isometric_sheets_of_two_three_and_four_dimensions(method, components):
-    rng = np.random.default_rng(0)
-    flat = rng.random((800, components)) * [2.0, 0.8, 0.7, 0.6][:components]
-    bent = np.column_stack([np.sin(flat[:, 0]), np.cos(flat[:, 0]), *flat[:, 1:].T])
+    bent, flat = bent_sheet(800, components)
     k = {2: 12, 3: 18, 4: 26}[components]
     estimator = LocallyLinearEmbedding(n_neighbors=k, n_components=components, method=method)
     assert affine_residual(estimator.fit_transform(bent), flat) < 0.01
+
+
+@pytest.mark.parametrize(("components", "neighbors"), [(2, 12), (3, 20), (4, 30)])
+def test_hessian_lle_takes_as_many_neighbours_as_it_needs(components, neighbors):
+    X, flat = bent_sheet(800, components)
+    named = HessianLLE(n_components=components).fit(X)
+    plain = LocallyLinearEmbedding(
+        n_neighbors=neighbors, n_components=components, method="hessian"
+    ).fit(X)
+    assert named.n_neighbors_ == neighbors
+    assert affine_residual(named.embedding_, flat) < 0.01
+    assert np.array_equal(named.embedding_, plain.embedding_)
+    assert np.array_equal(named.transform(X[:9] + 0.01), plain.transform(X[:9] + 0.01))
+
+
+def test_hessian_lle_by_a_metric_of_its_own_a_radius_and_few_rows():
+    X, _ = bent_sheet(600, 2)
+    own = HessianLLE(metric=euclidean).fit(X[:80])
+    assert own.n_neighbors_ == own.nbrs_.n_neighbors == 12
+    np.testing.assert_allclose(own.embedding_, HessianLLE().fit_transform(X[:80]), atol=1e-8)
+    assert HessianLLE().fit(X[:9]).n_neighbors_ == 8  # all there are
+    assert not hasattr(HessianLLE(radius=0.5).fit(X[:200]), "n_neighbors_")
+    with pytest.raises(ParameterError, match=r"n_neighbors.*at least 6"):
+        HessianLLE(n_neighbors=5).fit(X[:200])
+    with pytest.raises(PlanishError):
+        HessianLLE().fit(X[:5])
 
 
 def test_the_published_residuals_of_the_roll():
