@@ -124,7 +124,7 @@ def run_job(
                 "engine": name,
                 "threads": threads,
                 "quick": options.quick,
-                "patience": None if name == "planish" else job.patience,
+                "patience": job.patience.get(name),
             }
             rounds[name].append(in_own_process(request, threads, options.timeout))
     engines = {name: middle(measured) for name, measured in rounds.items()}

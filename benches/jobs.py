@@ -39,8 +39,8 @@ class Job:
     """Fits per process; the median is taken. More than one only where a fit is short."""
     once: tuple[str, ...] = ()
     """Engines that are measured once only: fits of minutes."""
-    patience: int | None = None
-    """Seconds after which a peer's fit is stopped; what it took is then known from below."""
+    patience: Mapping[str, int] = field(default_factory=dict)
+    """Seconds after which an engine's fit is stopped; what it took is then known from below."""
     absent: Mapping[str, str] = field(default_factory=dict)
     """Engines that cannot take part, and why."""
 
@@ -149,9 +149,9 @@ PCA = {
     "sklearn": estimator("sklearn.decomposition", "PCA", n_components=2),
     "tapkee": tapkee("pca", target_dimension=2),
 }
-# Enough for the slowest of scikit-learn's fits of the local family; tapkee's at 50 000
-# rows take longer.
-PATIENCE = 150
+# At 50 000 rows tapkee takes minutes, and pyDiffMap at 100 000: that they take longer
+# than this is enough to know.
+PATIENCE = {"tapkee": 60, "pydiffmap": 60}
 
 # The local family: planish's name of the method, the title, tapkee's name, and
 # how many times as fast as scikit-learn and tapkee it has to be.

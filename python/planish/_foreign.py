@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from . import _data
@@ -110,9 +111,17 @@ class ForeignNeighbors:
 
     Training: the sparse neighbourhood graph, or, when that graph is in pieces
     and must be bridged, the whole distance matrix. New rows come the same way.
+    With `distinct` only the first of equal rows is anybody's neighbour.
     """
 
-    def __init__(self, metric: Metric, n_neighbors: Any, radius: Any, algorithm: Any) -> None:
+    def __init__(
+        self,
+        metric: Metric,
+        n_neighbors: Any,
+        radius: Any,
+        algorithm: Any,
+        distinct: bool = False,
+    ) -> None:
         from sklearn.neighbors import NearestNeighbors
 
         if (n_neighbors is None) == (radius is None):
@@ -123,6 +132,8 @@ class ForeignNeighbors:
         self.metric = metric
         self.by_radius = n_neighbors is None
         self.whole_matrix = False
+        self.distinct = distinct
+        self.firsts: NDArray[np.int64] | None = None
         self.search = NearestNeighbors(
             n_neighbors=n_neighbors,
             radius=radius,
@@ -138,8 +149,16 @@ class ForeignNeighbors:
         self.metric.check_values(X)
         self.rows = X
         self._refuse_too_many(X.shape[0])
-        _named(lambda: self.search.fit(X), "metric", self.metric.name)
+        twins = _first_of_equal_rows(X) if self.distinct else np.arange(X.shape[0])
+        firsts = np.unique(twins)
+        if 1 < len(firsts) < len(twins):
+            self.firsts = firsts
+            if not self.by_radius and isinstance(self.search.n_neighbors, (int, np.integer)):
+                self.search.n_neighbors = min(self.search.n_neighbors, len(firsts) - 1)
+        _named(lambda: self.search.fit(self._searched(X)), "metric", self.metric.name)
         graph = self._graph(None)
+        if self.firsts is not None:
+            graph = graph[np.searchsorted(firsts, twins)]
         pieces: Any = sparse.csgraph.connected_components(
             graph, directed=False, return_labels=False
         )
@@ -159,10 +178,12 @@ class ForeignNeighbors:
         graph = self._graph(X)
         alone = np.flatnonzero(np.diff(graph.indptr) == 0)
         if attach and alone.size:
-            nearest = _named(
-                lambda: self.search.kneighbors_graph(X[alone], 1, mode="distance"),
-                "metric",
-                self.metric.name,
+            nearest = self._of_all_rows(
+                _named(
+                    lambda: self.search.kneighbors_graph(X[alone], 1, mode="distance"),
+                    "metric",
+                    self.metric.name,
+                )
             )
             graph = graph.tolil()
             graph[alone] = nearest
@@ -174,6 +195,17 @@ class ForeignNeighbors:
             self.search.radius_neighbors_graph if self.by_radius else self.search.kneighbors_graph
         )
         graph = _named(lambda: find(X, mode="distance"), "metric", self.metric.name)
+        return self._of_all_rows(graph)
+
+    def _searched(self, X: Any) -> Any:
+        return X if self.firsts is None else X[self.firsts]
+
+    def _of_all_rows(self, graph: Any) -> Any:
+        """Rename the columns of a graph of those searched to the training rows they are."""
+        if self.firsts is not None:
+            shape = (graph.shape[0], self.rows.shape[0])
+            named = (graph.data, self.firsts[graph.indices], graph.indptr)
+            graph = sparse.csr_matrix(named, shape=shape)
         graph.sort_indices()
         return graph
 
@@ -184,6 +216,20 @@ class ForeignNeighbors:
                 f"parameter `n_neighbors`: {wanted} neighbours asked for but X has n_samples = "
                 f"{rows}; a row has at most {rows - 1} neighbours besides itself"
             )
+
+
+def _first_of_equal_rows(X: Any) -> NDArray[np.int64]:
+    """Return for each row of X the number of the first row that is equal to it."""
+    if sparse.issparse(X):
+        X = sparse.csr_array(X)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        keys = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in parts]
+    else:
+        keys = [row.tobytes() for row in X + 0.0]  # -0.0 is 0.0
+    seen: dict[Any, int] = {}
+    return np.array([seen.setdefault(key, row) for row, key in enumerate(keys)], dtype=np.int64)
 
 
 def _keyword_arguments(name: str, value: object) -> dict[str, Any]:

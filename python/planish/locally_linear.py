@@ -141,15 +141,17 @@ class LocallyLinearEmbedding(LocalEmbedding):
     -----
     DisconnectedGraphWarning
         The graph was in pieces: they were embedded apart, or all but the largest
-        were left out.
+        were left out. With "standard" also: groups of rows have no neighbours but
+        each other, and each is but a point in some columns.
     ConvergenceWarning
         The eigensolver stopped before its tolerance.
     InputAdjustedWarning
-        Copies leave some rows neighbours in fewer places than the method needs, and
-        the map is made of the distinct rows alone; or precomputed distances were
-        symmetric only up to rounding and were made so.
+        Copies would leave some rows neighbours in fewer places than the method needs;
+        or precomputed distances were symmetric only up to rounding and were made so.
     RankDeficientWarning
-        Fewer than `n_components` dimensions carry information.
+        The distinct rows of every component are too few, or span too few dimensions,
+        for `n_components` columns; or the next eigenvalue is that of the last column,
+        so that this is one choice of many.
 
     See Also
     --------
@@ -164,8 +166,11 @@ class LocallyLinearEmbedding(LocalEmbedding):
     `n_components`. "hessian" is that of its authors: scikit-learn's takes more
     columns than the quadratic ones and is the same as "ltsa".
 
+    Equal rows count as one, and the neighbours of a row are `n_neighbors` rows in
+    other places; unlike in scikit-learn, copies are never pulled apart.
+
     A new row is placed by the weights that make it from its neighbours among
-    the training rows, whatever the method. Equal rows get equal places. The
+    the training rows, whatever the method. The
     weights sum to one however far the row is: one far from all training rows
     gets coordinates without meaning, and no warning. Use `radius` to have such
     rows refused.
@@ -269,7 +274,7 @@ class LocallyLinearEmbedding(LocalEmbedding):
             trusted = not callable(metric.name) or self.neighbors_algorithm != "auto"
             algorithm = self.neighbors_algorithm if trusted else "brute"
             wanted = self._neighbors_wanted(X.shape[0])
-            self._foreign = ForeignNeighbors(metric, wanted, self.radius, algorithm)
+            self._foreign = ForeignNeighbors(metric, wanted, self.radius, algorithm, distinct=True)
             lists = self._foreign.training(X, bridge=False)
             params = {"metric": "precomputed"}
         if self.neighbors is not None:

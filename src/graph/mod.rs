@@ -7,11 +7,13 @@
 //! Cost: assembling is O(n + m) in nodes and edges, with no comparison sort.
 
 mod assemble;
+mod closed;
 mod components;
 pub mod geodesic;
 mod outliers;
 mod shortcuts;
 
+pub use closed::closed_groups;
 pub use components::{Components, Connected, Policy, components, connect};
 pub use outliers::outliers;
 pub use shortcuts::{Shortcut, shortcuts, warn_of_shortcuts};

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::kernel::SparseSymmetric;
+use crate::linalg::{PARTS, dot};
 
 /// What a factor stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +143,10 @@ fn gather(rows: std::ops::Range<usize>, blocks: &Blocks, seats: &Seats, place: &
             let own = &factor[seat as usize * width..][..width];
             for (other, &column) in members.iter().enumerate() {
                 let theirs = &factor[other * width..][..width];
-                let product: f64 = own.iter().zip(theirs).map(|(a, b)| a * b).sum();
+                let product = match width < PARTS {
+                    true => own.iter().zip(theirs).map(|(a, b)| a * b).sum(),
+                    false => dot(own, theirs),
+                };
                 let entry = match blocks.form {
                     Form::Product => product,
                     Form::Complement if other == seat as usize => 1.0 - product,

@@ -12,11 +12,12 @@ use super::local_rows::LocalRows;
 use super::neighborhood::as_indices;
 use crate::context::Ctx;
 use crate::embedding::{Knobs, tell_of_freedom, tell_unconverged};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, WarningKind};
+use crate::graph::closed_groups;
 use crate::kernel::local::{Source, Variant, blocks, principal};
 use crate::kernel::{Form, SparseSymmetric, assemble};
 use crate::neighbors::{Hood, Neighbors};
-use crate::spectrum::{Options, SymmetricOperator, bottom, bottom_of_blocks, fix_signs};
+use crate::spectrum::{Options, Solver, Spectrum, SymmetricOperator, bottom, bottom_of_blocks, fix_signs};
 
 /// Space between two pieces, as a part of the mean width of all.
 const GAP: f64 = 0.2;
@@ -50,6 +51,9 @@ impl LocalMap {
         options: &Options,
         ctx: &Ctx,
     ) -> Result<LocalMap> {
+        if matches!(variant, Variant::Standard { .. }) {
+            tell_of_closed_groups(ground, components, ctx);
+        }
         let members = in_pieces(ground);
         let mut inner = vec![0u32; ground.len()];
         for rows in &members {
@@ -77,6 +81,26 @@ impl LocalMap {
         }
         Ok(LocalMap { placed, eigenvalues, residuals, iterations })
     }
+}
+
+/// The weights tie a row to its neighbours, and not to the rows whose neighbour it is:
+/// groups whose rows have all their neighbours inside are free, each a point.
+fn tell_of_closed_groups(ground: &LocalRows, components: usize, ctx: &Ctx) {
+    let groups = closed_groups(&ground.near);
+    let free = groups.len().saturating_sub(ground.pieces.count());
+    let Some(smallest) = groups.iter().filter(|_| free > 0).min_by_key(|group| group.len()) else { return };
+    let row = ground.rows.as_ref().map_or(smallest[0], |rows| rows[smallest[0] as usize]);
+    ctx.warn(
+        WarningKind::Disconnected,
+        format!(
+            "{} groups of rows have no neighbours but each other (the smallest has {} rows, row {row} among them), \
+             and nothing but the rows between them holds them together: {} of the {components} columns only tell \
+             them apart, and each group is one point there; raise `n_neighbors`, or use method='ltsa'",
+            groups.len(),
+            smallest.len(),
+            free.min(components)
+        ),
+    );
 }
 
 /// Rows of each piece, near rows near one another where their order is known.
@@ -149,12 +173,20 @@ impl Piece {
         };
         // The one more need not have converged.
         tell_unconverged(&spectrum, found, Knobs::USUAL, ctx);
-        if asked > found
-            && energy(&matrix, &spectrum.vectors, found, ctx)? <= 4.0 * f64::EPSILON * matrix.norm_bound()
-        {
-            let like = format!("as close to zero as those of the {found} columns shown");
-            let way_out = "raise n_neighbors or ask for more components";
-            tell_of_freedom("the neighbourhoods", found, &like, way_out, ctx);
+        if asked > found {
+            let rounding = 4.0 * f64::EPSILON * matrix.norm_bound();
+            let free = energy(&matrix, &spectrum.vectors, found, ctx)? <= rounding;
+            let like = match () {
+                () if free => Some(format!("as close to zero as those of the {found} columns shown")),
+                () if tied(&spectrum, found, rounding) => {
+                    Some(format!("that of column {found} up to rounding"))
+                }
+                () => None,
+            };
+            if let Some(like) = like {
+                let way_out = "raise n_neighbors or ask for more components";
+                tell_of_freedom("the neighbourhoods", found, &like, way_out, ctx);
+            }
         }
         for (column, vector) in spectrum.vectors.axis_iter(Axis(1)).enumerate().take(found) {
             placed.column_mut(column).assign(&vector);
@@ -187,6 +219,21 @@ fn sum_bytes(ground: &LocalRows, rows: &[u32]) -> u64 {
         sampled += 1;
     }
     2 * 12 * entries * rows.len() as u64 / sampled.max(1)
+}
+
+/// Whether the last of the `found` pairs that are shown has the eigenvalue of the one
+/// after it, as far as the matrix and the solver tell them apart.
+fn tied(spectrum: &Spectrum, found: usize, rounding: f64) -> bool {
+    /// Relative difference of two eigenvalues that are one but for the solver.
+    const SAME: f64 = 1e-8;
+    let (last, next) = (spectrum.values[found - 1], spectrum.values[found]);
+    // A dense decomposition rounds at the size of the largest eigenvalues, and its
+    // residuals say how much.
+    let rounding = match spectrum.ran {
+        Solver::Dense => spectrum.residuals[found - 1] + spectrum.residuals[found],
+        _ => rounding / 4.0,
+    };
+    spectrum.converged && (next - last).abs() <= (SAME * next).max(rounding)
 }
 
 /// vᵀMv of a column: its error is the square of the vector's, where an eigenvalue
@@ -286,9 +333,37 @@ pub fn as_data_rows(mut placed: Array2<f64>, ground: &LocalRows) -> Array2<f64> 
     }
     if changed {
         normalize(&mut placed);
+        if ground.pieces.count() == 1 {
+            orthogonalize(&mut placed);
+        }
     }
     fix_signs(&mut placed);
     placed
+}
+
+/// Copies count as often as they occur, which turns the columns of a map of
+/// distinct rows a little towards each other: each loses its part along those
+/// before it, NaN rows aside.
+fn orthogonalize(placed: &mut Array2<f64>) {
+    let known: Vec<usize> = (0..placed.nrows()).filter(|&row| !placed[[row, 0]].is_nan()).collect();
+    let mut columns = placed.select(Axis(0), &known);
+    for last in 1..columns.ncols() {
+        // Twice is enough.
+        for _ in 0..2 {
+            for before in 0..last {
+                let along = columns.column(before).dot(&columns.column(last));
+                let other = columns.column(before).to_owned();
+                columns.column_mut(last).scaled_add(-along, &other);
+            }
+            let length = columns.column(last).dot(&columns.column(last)).sqrt();
+            if length > 0.0 {
+                columns.column_mut(last).mapv_inplace(|entry| entry / length);
+            }
+        }
+    }
+    for (row, entries) in known.into_iter().zip(columns.outer_iter()) {
+        placed.row_mut(row).assign(&entries);
+    }
 }
 
 /// Columns of mean zero and length one, NaN rows aside.

@@ -1,11 +1,11 @@
 //! The first half of every local method: from data to neighbour lists in pieces.
 //!
 //! Place: before the blocks of `kernel::local`. Local methods need the geometry
-//! inside a neighbourhood, so that a graph alone will not do. Where copies leave a
-//! row with too few places around it there is no geometry: then the map is made
+//! inside a neighbourhood, so that a graph alone will not do. Copies have none
+//! between them, and a map may pull them apart: where there are any, the map is made
 //! of the distinct rows and copies are put where the first is.
-//! Cost: a neighbour search, and another with a sort of the rows if there are
-//! such copies.
+//! Cost: a neighbour search, and two more with a sort of the rows if there are
+//! copies.
 
 use ndarray::{Array2, ArrayView2, Axis};
 
@@ -69,9 +69,8 @@ enum Searched {
 }
 
 impl LocalRows {
-    /// Search, reduce to distinct rows where needed, and split into pieces.
-    /// A row whose copies leave it fewer than `least` neighbours in other places
-    /// makes the map one of distinct rows.
+    /// Search, reduce to distinct rows, and split into pieces. The user is told of
+    /// copies that leave a row fewer than `least` neighbours in other places.
     pub fn new(setting: &Setting, data: Data<'_>, least: usize, ctx: &Ctx) -> Result<LocalRows> {
         setting.check(data)?;
         match (data, setting.metric) {
@@ -117,11 +116,12 @@ impl LocalRows {
         let (mut near, mut searched) = held.search(setting, hood, scales.1, None, ctx)?;
         let mut rows: Option<Vec<u32>> = None;
         let mut places: Option<Vec<Option<u32>>> = None;
-        if near.distances.contains(&0.0)
-            && let Some((firsts, place_of)) = held.distinct(ctx)?
-            && crowded(&near, &place_of, least)
-        {
-            tell_of_copies(all, firsts.len(), ctx);
+        // Lists that are searched have copies in them wherever there are any.
+        let suspected = matches!(held, Held::Listed(..)) || near.distances.contains(&0.0);
+        if suspected && let Some((firsts, place_of)) = held.distinct(ctx)? {
+            if crowded(&near, &place_of, least) {
+                tell_of_copies(all, firsts.len(), ctx);
+            }
             hood = match hood {
                 Hood::Nearest(k) => Hood::Nearest(k.min(firsts.len().saturating_sub(1)).max(1)),
                 within => within,

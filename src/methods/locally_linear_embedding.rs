@@ -246,8 +246,8 @@ fn tell_of_rank(embedding: &Array2<f64>, ctx: &Ctx) {
         ctx.warn(
             WarningKind::RankDeficient,
             format!(
-                "the distinct rows span only {found} dimension(s), fewer than the {} components asked for; the \
-                 other columns are zero, use n_components <= {}",
+                "no connected component has distinct rows in more than {found} dimension(s), fewer than the {} \
+                 columns asked for; the other columns are zero, raise n_neighbors or use n_components <= {}",
                 embedding.ncols(),
                 found.max(1)
             ),

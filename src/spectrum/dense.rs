@@ -51,16 +51,25 @@ pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: 
 /// A ← PAP − c·ZZᵀ with P = I − ZZᵀ and c beyond the spectrum of PAP: the known
 /// vectors become the bottom eigenvectors and the rest of the spectrum stays.
 fn sink(matrix: &mut Array2<f64>, known: &Array2<f64>, ctx: &Ctx) -> Result<()> {
+    let before = frobenius(matrix);
     let product = matmul(matrix.view(), known.view(), ctx)?;
     let inner = known.t().dot(&product);
     // PAP = A − (AZ)Zᵀ − Z(AZ)ᵀ + Z(ZᵀAZ)Zᵀ.
     let half = &product - &(known.dot(&inner) * 0.5);
     *matrix -= &half.dot(&known.t());
     *matrix -= &known.dot(&half.t());
-    let Some(scale) = power_of_two_scale(matrix.iter().copied()) else {
+    let (Some(before), Some(after)) = (before, frobenius(matrix)) else {
         return Ok(()); // the decomposition that follows refuses it
     };
-    let size = matrix.iter().map(|value| (value * scale).powi(2)).sum::<f64>().sqrt() / scale;
-    *matrix -= &(known.dot(&known.t()) * (2.0 * size));
+    // Where next to nothing is left, deeper than the rounding of what there was.
+    let size = after.max(1e-3 * before);
+    let depth = if size > 0.0 { 2.0 * size } else { 1.0 };
+    *matrix -= &(known.dot(&known.t()) * depth);
     Ok(())
+}
+
+/// The root of the sum of squares; nothing where an entry is not finite.
+fn frobenius(matrix: &Array2<f64>) -> Option<f64> {
+    let scale = power_of_two_scale(matrix.iter().copied())?;
+    Some(matrix.iter().map(|value| (value * scale).powi(2)).sum::<f64>().sqrt() / scale)
 }

@@ -37,6 +37,7 @@ from planish.exceptions import (
     ParameterError,
     PlanishError,
     PlanishWarning,
+    RankDeficientWarning,
 )
 
 METHODS = ["standard", "modified", "hessian", "ltsa"]
@@ -440,18 +441,42 @@ def test_given_neighbours_are_the_neighbours(method):
 def test_given_neighbours_of_copies():
     X = np.repeat(strip(120)[0], 5, axis=0)
     numbers = NearestNeighbors(n_neighbors=12).fit(X).kneighbors(return_distance=False)
-    estimator = LocallyLinearEmbedding(n_neighbors=12)
-    for changed in ({"neighbors": numbers}, {"metric": euclidean}):
-        given = clone(estimator).set_params(disconnected="largest", **changed)
-        with pytest.warns(PlanishWarning) as told:
-            Y = given.fit_transform(X)
-        assert any("120 distinct" in str(warning.message) for warning in told)
-        assert np.array_equal(Y, np.repeat(Y[::5], 5, axis=0), equal_nan=True)
-        kept = np.flatnonzero(np.isfinite(Y[:, 0]))[:7]
-        assert np.array_equal(given.transform(X[kept]), Y[kept])
-        # Lists cannot be searched anew: too few places are told.
-        with pytest.raises(ParameterError, match=r"row \d+ has \d neighbour"):
-            clone(estimator).set_params(method="ltsa", **changed).fit(X)
+    estimator = LocallyLinearEmbedding(n_neighbors=12, neighbors=numbers, disconnected="largest")
+    with pytest.warns(PlanishWarning) as told:
+        Y = estimator.fit_transform(X)
+    assert any("120 distinct" in str(warning.message) for warning in told)
+    assert np.array_equal(Y, np.repeat(Y[::5], 5, axis=0), equal_nan=True)
+    kept = np.flatnonzero(np.isfinite(Y[:, 0]))[:7]
+    assert np.array_equal(estimator.transform(X[kept]), Y[kept])
+    # Lists cannot be searched anew: too few places are told.
+    with pytest.raises(ParameterError, match=r"row \d+ has \d neighbour"):
+        clone(estimator).set_params(method="ltsa").fit(X)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_given_neighbours_that_leave_copies_out(method):
+    X, _ = strip(300)
+    X[100:110] = X[:10]
+    X[200] = X[0]
+    apart = cdist(X, X)
+    apart[apart == 0] = np.inf
+    numbers = np.argsort(apart, axis=1, kind="stable")[:, :10]
+    estimator = LocallyLinearEmbedding(n_neighbors=10, neighbors=numbers, method=method).fit(X)
+    assert np.array_equal(estimator.transform(X), estimator.embedding_)
+    assert np.array_equal(estimator.embedding_[100:110], estimator.embedding_[:10])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_copies_under_a_metric_that_is_called(method):
+    X = np.repeat(np.random.default_rng(0).random((20, 3)), 20, axis=0)
+    own = LocallyLinearEmbedding(n_neighbors=10, method=method, metric=cityblock).fit(X)
+    with pytest.warns(InputAdjustedWarning, match="20 distinct"):
+        named = LocallyLinearEmbedding(n_neighbors=10, method=method, metric="manhattan").fit(X)
+    assert own.n_connected_components_ == named.n_connected_components_ == 1
+    assert_same_columns(own.embedding_, named.embedding_, 1e-6)
+    assert np.array_equal(own.transform(X), own.embedding_)
+    new = X[::50] + 0.01
+    np.testing.assert_allclose(own.transform(new), named.transform(new), atol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -638,11 +663,69 @@ def test_twenty_points_twenty_times(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_some_duplicates_do_no_harm(method):
     X, flat = strip(400)
+    alone = LocallyLinearEmbedding(n_neighbors=12, method=method).fit_transform(X)
     X, flat = np.vstack([X, X[:40]]), np.vstack([flat, flat[:40]])
     Y = LocallyLinearEmbedding(n_neighbors=12, method=method).fit_transform(X)
-    assert np.isfinite(Y).all()
+    assert np.array_equal(Y[400:], Y[:40])
+    np.testing.assert_allclose(Y.T @ Y, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(Y.sum(axis=0), 0, atol=1e-12)
+    # Of the distinct rows it is the same map, up to the weight of the copies.
+    assert affine_residual(Y[:400], alone) < 1e-10
     if method in ISOMETRIC:
         assert affine_residual(Y, flat) < 0.05
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_row_many_times_within_a_radius(method):
+    X = np.repeat(np.random.default_rng(0).random((20, 3)), 20, axis=0)
+    Y = LocallyLinearEmbedding(n_neighbors=None, radius=0.8, method=method).fit_transform(X)
+    np.testing.assert_allclose(Y.T @ Y, np.eye(2), atol=1e-12)
+    assert len(np.unique(Y, axis=0)) == 20
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("size", [1e-150, 1e-155, 1e-161, 1e-310])
+@pytest.mark.filterwarnings("ignore::planish.exceptions.PlanishWarning")
+def test_a_cluster_whose_squares_vanish(method, size):
+    rng = np.random.default_rng(0)
+    X = np.vstack([size * rng.standard_normal((15, 3)), 1 + rng.random((40, 3))])
+    for reg in (1e-3, 0.0):
+        estimator = LocallyLinearEmbedding(n_neighbors=8, reg=reg, method=method).fit(X)
+        assert np.isfinite(estimator.embedding_).all()
+        assert np.isfinite(estimator.transform(size * rng.standard_normal((2, 3)))).all()
+
+
+def test_groups_that_only_outsiders_join_are_told():
+    left = np.random.default_rng(0).random((60, 3))
+    right = left * [-1, 1, 1] + [101, 0, 0]
+    X = np.vstack([left, right, [[50.5, 0.5, 0.5]]])
+    with pytest.warns(DisconnectedGraphWarning, match=r"2 groups of rows.*60 rows.*1 of the 2"):
+        told = LocallyLinearEmbedding(n_neighbors=8).fit(X)
+    assert told.n_connected_components_ == 1
+    # What is told is true: each group is one point of the first column.
+    assert max(np.ptp(told.embedding_[:60, 0]), np.ptp(told.embedding_[60:120, 0])) < 1e-6
+
+
+@pytest.mark.parametrize("solver", ["auto", "dense", "arpack", "iterative"])
+def test_two_points(solver):
+    Y = LocallyLinearEmbedding(n_neighbors=1, n_components=1, eigen_solver=solver).fit_transform(
+        [[0.0, 0.0], [1.0, 2.0]]
+    )
+    np.testing.assert_allclose(np.abs(Y), np.sqrt(0.5))
+    assert abs(Y.sum()) < 1e-12
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("solver", ["dense", "arpack", "iterative"])
+def test_half_of_a_pair_is_told(method, solver):
+    t = 2 * np.pi * np.arange(200) / 200
+    circle = np.column_stack([np.cos(t), np.sin(t)])
+    estimator = LocallyLinearEmbedding(
+        n_neighbors=8, n_components=1, eigen_solver=solver, method=method
+    )
+    with pytest.warns(RankDeficientWarning, match="that of column 1"):
+        estimator.fit(circle)
+    clone(estimator).set_params(n_components=2).fit(circle)  # the whole pair: nothing to tell
 
 
 @pytest.mark.parametrize("method", METHODS)

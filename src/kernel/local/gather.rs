@@ -11,7 +11,17 @@ use ndarray::{Array2, ArrayView2};
 use super::Source;
 use crate::error::{Error, Result};
 use crate::input::{Csr, Points, PointsRef};
-use crate::linalg::{dot, standard};
+use crate::linalg::{dot, power_of_two_scale, standard};
+
+/// Differences all smaller than this are enlarged: their squares would lose digits.
+/// No method knows the size of a neighbourhood, only its shape.
+const TINY: f64 = 1e-100;
+
+/// What to multiply lengths by.
+fn enlargement(lengths: &[f64]) -> f64 {
+    let tiny = lengths.iter().all(|length| length.abs() < TINY);
+    if tiny { power_of_two_scale(lengths.iter().copied()).unwrap_or(1.0) } else { 1.0 }
+}
 
 /// A [`Source`] laid out for reading row by row.
 pub(super) enum Reader<'a> {
@@ -121,19 +131,21 @@ impl Vicinity {
                 for (j, &row) in near.iter().enumerate() {
                     self.put(j, &rows[row as usize * features..(row as usize + 1) * features], center);
                 }
+                self.enlarge();
             }
             Reader::Sparse { centers, rows } => self.read_sparse(centers, rows, i, near),
             Reader::Distances { matrix, rows } => {
                 self.layout = Layout::Products;
                 self.entries.resize(self.k * self.k, 0.0);
                 let place = |row: u32| rows.map_or(row as usize, |rows| rows[row as usize] as usize);
+                let scale = enlargement(distances);
+                let square = |length: f64| (length * scale) * (length * scale);
                 for (j, &one) in near.iter().enumerate() {
-                    let own = distances[j] * distances[j];
+                    let own = square(distances[j]);
                     self.entries[j * self.k + j] = own;
                     let row = matrix.row(place(one));
                     for (l, &other) in near[..j].iter().enumerate() {
-                        let between = row[place(other)];
-                        let product = 0.5 * (own + distances[l] * distances[l] - between * between);
+                        let product = 0.5 * (own + square(distances[l]) - square(row[place(other)]));
                         self.entries[j * self.k + l] = product;
                         self.entries[l * self.k + j] = product;
                     }
@@ -177,6 +189,14 @@ impl Vicinity {
         }
         self.columns = columns;
         self.center = dense;
+        self.enlarge();
+    }
+
+    fn enlarge(&mut self) {
+        let scale = enlargement(&self.entries);
+        if scale != 1.0 {
+            self.entries.iter_mut().for_each(|entry| *entry *= scale);
+        }
     }
 
     /// Move the origin from the row itself to the mean of its neighbours.
