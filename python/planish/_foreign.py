@@ -220,7 +220,7 @@ class ForeignNeighbors:
 
 def _first_of_equal_rows(X: Any) -> NDArray[np.int64]:
     """Return for each row of X the number of the first row that is equal to it."""
-    if sparse.issparse(X):
+    if _data.is_sparse(X):
         X = sparse.csr_array(X)
         X.sum_duplicates()
         X.eliminate_zeros()

@@ -65,6 +65,7 @@ impl Blocks {
 pub fn assemble(n: usize, blocks: &Blocks, ctx: &Ctx) -> Result<SparseSymmetric> {
     ctx.stage("alignment", n);
     let seats = Seats::of(n, blocks)?;
+    let arch = pulp::Arch::new();
     let pieces: Vec<Piece> = (0..n.div_ceil(ROWS))
         .into_par_iter()
         .map_init(
@@ -73,7 +74,7 @@ pub fn assemble(n: usize, blocks: &Blocks, ctx: &Ctx) -> Result<SparseSymmetric>
                 ctx.check()?;
                 let rows = chunk * ROWS..n.min((chunk + 1) * ROWS);
                 ctx.advance(rows.len());
-                Ok(gather(rows, blocks, &seats, place))
+                Ok(arch.dispatch(Gather { rows, blocks, seats: &seats, place }))
             },
         )
         .collect::<Result<_>>()?;
@@ -131,7 +132,24 @@ struct Piece {
     values: Vec<f64>,
 }
 
-/// The rows of one task; `place` is blank before and after.
+/// One task, by the widest instructions there are; `place` is blank before and after.
+struct Gather<'a> {
+    rows: std::ops::Range<usize>,
+    blocks: &'a Blocks,
+    seats: &'a Seats,
+    place: &'a mut [u32],
+}
+
+impl pulp::NullaryFnOnce for Gather<'_> {
+    type Output = Piece;
+
+    #[inline(always)]
+    fn call(self) -> Piece {
+        gather(self.rows, self.blocks, self.seats, self.place)
+    }
+}
+
+#[inline(always)]
 fn gather(rows: std::ops::Range<usize>, blocks: &Blocks, seats: &Seats, place: &mut [u32]) -> Piece {
     let mut piece = Piece { ends: Vec::with_capacity(rows.len()), columns: vec![], values: vec![] };
     let mut row_entries: Vec<(u32, f64)> = Vec::new();
