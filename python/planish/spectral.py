@@ -152,7 +152,9 @@ class SpectralEmbedding(LocalEmbedding):
 
     A row of a sparse graph of distances is known to be a training row by a stored
     zero, or by having exactly the edges of one training row, and no other; it then
-    gets that row's coordinates.
+    gets that row's coordinates. Likewise a row of affinities that has those of one
+    training row, up to rounding. Training rows with the same affinities but different
+    coordinates are told apart only where all of them are given, in their order.
 
     References
     ----------
@@ -265,6 +267,12 @@ class SpectralEmbedding(LocalEmbedding):
             W = self.affinity_matrix_
             own = (np.diff(W.indptr) > 0).astype(W.dtype)
             self.affinity_matrix_ = sparse.csr_array(W + sparse.diags_array(own))
+        elif sparse.issparse(self.affinity_matrix_):
+            # The core keeps what rows are to themselves beside its graph.
+            own = vars(self).pop("affinity_diagonal_", None)
+            if own is not None and own.any():
+                W = self.affinity_matrix_ + sparse.diags_array(own)
+                self.affinity_matrix_ = sparse.csr_array(W)
 
     def _evaluate(self, *rows: Any) -> Any:
         """Call the user's own affinity: of X, or of new rows with the training rows."""

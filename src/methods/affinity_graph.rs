@@ -22,12 +22,12 @@ use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::geodesic::PathMethod;
 use crate::graph::{Components, Graph, Policy};
-use crate::input::check::{check_offsets, largest};
-use crate::input::scale::{largest_of, scale_of_points};
+use crate::input::check::check_offsets;
+use crate::input::scale::scale_of_points;
 use crate::input::{Csr, PointsRef, Scale};
 use crate::kernel::affinity::{Affinity, Heat, reaches, votes, weigh};
 use crate::kernel::functions::{Kernel, kernel_matrix};
-use crate::kernel::given_affinity::{given_dense, given_sparse};
+use crate::kernel::given_affinity::{Given, given_dense, given_sparse};
 use crate::neighbors::{Algorithm, Hood, Index, Metric, Neighbors};
 use crate::pipeline::Data;
 
@@ -38,6 +38,9 @@ const NO_DEGREE: f64 = 1e-100;
 pub struct AffinityGraph {
     /// Between the rows that take part.
     pub affinity: Affinity,
+    /// What each of these rows is to itself, in the units of the data, where that is
+    /// known; it does not count.
+    pub own: Option<Vec<f64>>,
     /// Pieces of these affinities that were left as they are.
     pub pieces: Components,
     /// Piece of each row of the data before the policy acted.
@@ -57,7 +60,13 @@ impl AffinityGraph {
     fn held(held: Held, source: Source, bandwidth: Option<f64>) -> AffinityGraph {
         let Held { affinity, pieces, labels, kept } = held;
         let bridges = Array2::zeros((0, 2));
-        AffinityGraph { affinity, pieces, labels, kept, bridges, source, bandwidth }
+        AffinityGraph { affinity, own: None, pieces, labels, kept, bridges, source, bandwidth }
+    }
+
+    /// With what every row of the data is to itself.
+    fn with_own(self, own: Vec<f64>) -> AffinityGraph {
+        let part = self.kept.as_ref().map(|kept| kept.iter().map(|&row| own[row as usize]).collect());
+        AffinityGraph { own: Some(part.unwrap_or(own)), ..self }
     }
 }
 
@@ -111,11 +120,14 @@ pub fn of_neighborhood(
         })?;
     }
     let (held, manifold) = on_manifold(affinity, 0.0, "bandwidth", manifold, setting, ctx)?;
-    let reach: Vec<f64> = reach.iter().map(|reach| reach.0).collect();
+    // Within a radius being neighbours is mutual, farther out than the last of them too.
+    let mutual = matches!(setting.hood, Hood::Within(_));
+    let reach: Vec<f64> = reach.iter().map(|reach| if mutual { f64::INFINITY } else { reach.0 }).collect();
     let reach =
         held.kept.as_ref().map(|kept| kept.iter().map(|&row| reach[row as usize]).collect()).unwrap_or(reach);
     Ok(AffinityGraph {
         affinity: held.affinity,
+        own: None,
         pieces: held.pieces,
         labels: held.labels,
         kept: manifold.kept().map(<[u32]>::to_vec),
@@ -180,7 +192,9 @@ fn votes_of_lists(near: &Neighbors, lengths: &Graph, ctx: &Ctx) -> Result<Graph>
 /// exp(−γ‖x − y‖²) between all pairs of points.
 pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
     let matrix = kernel_matrix(points, points, Kernel::Rbf { gamma: Some(gamma) }, ctx)?;
-    let affinity = Affinity::Dense(matrix);
+    let mut affinity = Affinity::Dense(matrix);
+    affinity.take_diagonal();
+    let own = vec![1.0; affinity.len()];
     if affinity.degrees().iter().any(|&degree| degree < NO_DEGREE) {
         // At working scale: the squares of the data's own distances may be no numbers.
         let scale = scale_of_points(points);
@@ -201,35 +215,24 @@ pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -
         None => points.to_owned(),
         Some(kept) => points.select(&super::neighborhood::as_indices(kept)),
     };
-    Ok(AffinityGraph::held(held, Source::Kernel { points, gamma }, None))
+    Ok(AffinityGraph::held(held, Source::Kernel { points, gamma }, None).with_own(own))
 }
 
 /// Affinities that are given for all pairs.
 pub fn of_affinities(matrix: ArrayView2<'_, f64>, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
     let rows = matrix.nrows();
-    let scale = scale_of_affinities(largest(matrix));
-    let held = in_pieces(given_dense(scale.matrix(matrix).view(), ctx)?, 0.0, policy, UNKNOWN, ctx)?;
-    Ok(AffinityGraph::held(held, Source::Affinities { rows, scale }, None))
+    let Given { affinity, own, scale } = given_dense(matrix, ctx)?;
+    let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
+    Ok(AffinityGraph::held(held, Source::Affinities { rows, scale }, None).with_own(own))
 }
 
 /// Affinities that are given as the edges of a graph.
 pub fn of_affinity_graph(given: &Csr, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
     check_offsets(given)?;
     let rows = given.rows();
-    let scale = scale_of_affinities(largest_of(&given.values));
-    let affinity = if scale.is_one() {
-        given_sparse(given, ctx)?
-    } else {
-        let values = given.values.iter().map(|&weight| scale.into(weight)).collect();
-        given_sparse(&Csr { values, ..given.clone() }, ctx)?
-    };
+    let Given { affinity, own, scale } = given_sparse(given, ctx)?;
     let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
-    Ok(AffinityGraph::held(held, Source::Affinities { rows, scale }, None))
-}
-
-/// What given affinities are multiplied by, so that sums of them are numbers.
-fn scale_of_affinities(largest: f64) -> Scale {
-    if largest.is_finite() { Scale::for_largest(largest) } else { Scale::ONE }
+    Ok(AffinityGraph::held(held, Source::Affinities { rows, scale }, None).with_own(own))
 }
 
 /// Median distance of a point to its nearest other one; 1 when all are equal.

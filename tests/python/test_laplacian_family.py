@@ -682,3 +682,108 @@ def test_wrong_parameters_of_diffusion_are_named(name, value, match, roll):
     with pytest.raises(ParameterError, match=match):
         estimator.fit(roll)
     assert not hasattr(estimator, "embedding_")
+
+
+# -- rows that are hardly tied to the others --------------------------------------------
+
+
+def line_with_faint_end(n):
+    """Points on a line, and two that are farther from them and from each other."""
+    core = np.sort(np.random.default_rng(0).normal(size=(n, 1)), axis=0)
+    return np.vstack([core, [[core.max() + 7.0]], [[core.max() + 13.9]]])
+
+
+@pytest.mark.parametrize("form", ["rbf", "precomputed"])
+@pytest.mark.parametrize("normalised", [True, False])
+def test_what_a_row_is_to_itself_leaves_no_trace(form, normalised):
+    X = line_with_faint_end(200)
+    W = symmetric_rbf(X, 1.0)
+    expected = eigh(csgraph.laplacian(W - np.eye(len(W)), normed=normalised), eigvals_only=True)[1:3]
+    for own in [0.0, 1.0] if form == "rbf" else [0.0, 1.0, 1e6, 1e30, 1e250]:
+        np.fill_diagonal(W, own)
+        ours = SpectralEmbedding(affinity=form, gamma=1.0, norm_laplacian=normalised)
+        ours.fit(X if form == "rbf" else W)
+        np.testing.assert_allclose(ours.eigenvalues_, expected, atol=1e-12 * 400)
+        if form == "precomputed":
+            np.testing.assert_array_equal(ours.affinity_matrix_, W)
+            np.testing.assert_array_equal(ours.transform(W), ours.embedding_)
+            np.testing.assert_array_equal(ours.transform(W[7:9]), ours.embedding_[7:9])
+
+
+def test_the_diagonal_of_sparse_affinities_is_shown():
+    W = sparse.csr_array(cycle(30) + np.diag(np.arange(30.0)))
+    shown = SpectralEmbedding(affinity="precomputed").fit(W)
+    assert abs(shown.affinity_matrix_ - W).max() == 0
+    assert not hasattr(shown, "affinity_diagonal_")
+    pieces = sparse.csr_array(sparse.block_diag([W, 2 * sparse.eye_array(2)]))
+    ours = SpectralEmbedding(affinity="precomputed", disconnected="largest")
+    with pytest.warns(DisconnectedGraphWarning):
+        shown = ours.fit(pieces).affinity_matrix_
+    assert abs(shown[:30, :30] - W).max() == 0 and shown[30:].nnz == 0
+
+
+# -- new rows -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("normalised", [True, False])
+def test_neighbours_within_a_radius_are_mutual_for_new_rows_too(normalised):
+    Z = np.arange(6.0)[:, None]
+    ours = SpectralEmbedding(1, radius=1.2, norm_laplacian=normalised).fit(Z)
+    new = np.array([[2.85], [1.1]])
+    near = (cdist(new, Z) <= 1.2).astype(float)
+    scale = near.sum(axis=1)[:, None]
+    below = scale * (1 - ours.eigenvalues_) if normalised else scale - ours.eigenvalues_
+    np.testing.assert_allclose(ours.transform(new), near @ ours.embedding_ / below, rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_training_rows_with_equal_affinities(form):
+    n = 30
+    W = np.pad(np.ones((n, n)) - np.eye(n), ((0, 2), (0, 2)))
+    W[0, n:] = W[n:, 0] = 1
+    ours = SpectralEmbedding(2, affinity="precomputed", norm_laplacian=False).fit(form(W))
+    assert np.ptp(ours.embedding_[n:, 1]) > 1
+    np.testing.assert_array_equal(ours.transform(form(W)), ours.embedding_)
+    np.testing.assert_array_equal(ours.transform(form(W[:n])), ours.embedding_[:n])
+    # Alone, one of two rows nobody can tell apart is placed like a new one; here its
+    # degree, 1, is an eigenvalue, which forbids that.
+    with pytest.raises(InputError, match="row 1 cannot be placed"):
+        ours.transform(form(W[[0, n]]))
+    # Equal rows in the same place are no question.
+    ours = SpectralEmbedding(1, affinity="precomputed").fit(form(W))
+    np.testing.assert_allclose(ours.transform(form(W[n + 1 :])), ours.embedding_[n:-1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_new_row_without_affinities_is_refused(form):
+    W = cycle(30)
+    for alone in [(5,), (5, 9)]:
+        for row in alone:
+            W[row] = W[:, row] = 0
+        ours = SpectralEmbedding(2, affinity="precomputed")
+        with pytest.warns(DisconnectedGraphWarning):
+            ours.fit(form(W))
+        new = form(np.vstack([W[1], np.zeros(30)]))
+        if len(alone) == 1:
+            np.testing.assert_array_equal(ours.transform(new), ours.embedding_[[1, 5]])
+            continue
+        with pytest.raises(InputError, match="row 1 cannot be placed"):
+            ours.transform(new)
+        np.testing.assert_array_equal(ours.transform(form(W)), ours.embedding_)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_asymmetry_is_judged_by_the_rows_it_is_in(form):
+    steps = np.arange(50.0)
+    W = np.exp(-np.abs(np.subtract.outer(steps, steps)) / 10)
+    W[10, 11] = W[11, 10] = 1e9
+    W[3, 4], W[4, 3] = 0.9, 0.1
+    with pytest.raises(InputError, match="row 3 to row 4 it is 0.9, back it is 0.1"):
+        SpectralEmbedding(affinity="precomputed").fit(form(W))
+    W[4, 3] = 0.0
+    with pytest.raises(InputError, match="row 3 to row 4 it is 0.9, back it is 0;"):
+        SpectralEmbedding(affinity="precomputed").fit(form(W))
+    # Rounding of a faint affinity is beside the point.
+    W[3, 4] = W[4, 3] = 0.9
+    W[0, 49], W[49, 0] = 1e-12, 0.0
+    SpectralEmbedding(affinity="precomputed").fit(form(W))
