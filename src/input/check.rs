@@ -50,8 +50,9 @@ pub fn check_finite(matrix: ArrayView2<'_, f64>, what: &str) -> Result<()> {
 
 fn not_a_number(what: &str, row: usize, column: usize, value: f64) -> Error {
     let name = if value.is_nan() { "NaN" } else { "infinity (inf)" };
+    let what = if what == "X" { "Input X" } else { what };
     Error::input(format!(
-        "Input {what} contains {name} at row {row}, column {column}; remove or impute such rows first"
+        "{what} contains {name} at row {row}, column {column}; remove or impute such rows first"
     ))
 }
 

@@ -228,6 +228,12 @@ impl Heat {
         Heat { bandwidth, least: 0.0 }
     }
 
+    /// With a weight for every distance, so that a row hung onto another, however far,
+    /// keeps it.
+    pub fn lasting(self) -> Heat {
+        Heat { least: self.least.max(LEAST_HEAT), ..self }
+    }
+
     /// exp(−d²/b²).
     pub fn weight(self, distance: f64) -> f64 {
         let ratio = distance / self.bandwidth;

@@ -116,7 +116,7 @@ pub fn of_neighborhood(
     if let Some(heat) = heat {
         let suggested = scale.back(Heat::automatic(reach.iter().map(|&(distance, _)| distance)).bandwidth);
         refuse_lonely_rows(&affinity, "bandwidth", scale.back(heat.bandwidth), suggested, |row| {
-            manifold.data_row(row as u32)
+            Some(manifold.data_row(row as u32))
         })?;
     }
     let (held, manifold) = on_manifold(affinity, 0.0, "bandwidth", manifold, setting, ctx)?;
@@ -133,8 +133,17 @@ pub fn of_neighborhood(
         kept: manifold.kept().map(<[u32]>::to_vec),
         bridges: manifold.bridges().clone(),
         bandwidth: heat.map(|heat| scale.back(heat.bandwidth)),
-        source: Source::Neighborhood { reach, heat, manifold: Box::new(manifold) },
+        source: Source::Neighborhood {
+            reach,
+            heat: heat.map(|heat| for_new_rows(heat, isolated)),
+            manifold: Box::new(manifold),
+        },
     })
+}
+
+/// The weights of new rows: one without neighbours may be hung onto its nearest.
+fn for_new_rows(heat: Heat, isolated: Isolated) -> Heat {
+    if isolated == Isolated::Nearest { heat.lasting() } else { heat }
 }
 
 /// The bridges as rows of the graph.
@@ -169,13 +178,17 @@ pub fn of_length_graph(
     let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
     if let Some(heat) = heat {
         let suggested = Heat::automatic(reach.iter().map(|&(distance, _)| distance)).bandwidth;
-        refuse_lonely_rows(&held.affinity, "bandwidth", heat.bandwidth, suggested, |row| held.data_row(row))?;
+        // A row without edges is a piece at any bandwidth.
+        let with_edges = |row: usize| Some(held.data_row(row)).filter(|&row| !lengths.row(row).0.is_empty());
+        refuse_lonely_rows(&held.affinity, "bandwidth", heat.bandwidth, suggested, with_edges)?;
     }
     let columns = held.kept.as_ref().map(|kept| places(kept, rows));
     let twins = twins(&near, held.kept.as_deref());
     let locator = Locator::Graph { rows, columns, known: KnownEdges::new(near) };
+    let bandwidth = heat.map(|heat| heat.bandwidth);
+    let heat = heat.map(|heat| for_new_rows(heat, isolated));
     let edges = Edges { locator, hood, isolated, heat, twins };
-    Ok(AffinityGraph::held(held, Source::Lengths(edges), heat.map(|heat| heat.bandwidth)))
+    Ok(AffinityGraph::held(held, Source::Lengths(edges), bandwidth))
 }
 
 /// ½ for each list that names the other row.
@@ -207,7 +220,7 @@ pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -
                 scale.back(gap)
             )));
         }
-        refuse_lonely_rows(&affinity, "gamma", gamma, suggested, |row| row)?;
+        refuse_lonely_rows(&affinity, "gamma", gamma, suggested, Some)?;
     }
     let apart = "the affinities between them vanish (lower `gamma` to join them)";
     let held = in_pieces(affinity, 0.0, policy, apart, ctx)?;
@@ -242,22 +255,24 @@ fn median_gap(points: PointsRef<'_>, ctx: &Ctx) -> Result<f64> {
     Ok(Heat::automatic(near.distances.into_iter()).bandwidth)
 }
 
-/// Refuse a width at which some row is like no other.
+/// Refuse a width at which some row is like no other, unless it is no row of the data
+/// that a width has a say in.
 fn refuse_lonely_rows(
     affinity: &Affinity,
     parameter: &'static str,
     width: f64,
     suggested: f64,
-    data_row: impl Fn(usize) -> usize,
+    data_row: impl Fn(usize) -> Option<usize>,
 ) -> Result<()> {
-    let lonely = affinity.degrees().iter().position(|&degree| degree < NO_DEGREE);
+    let degrees = affinity.degrees();
+    let lonely = (0..degrees.len()).filter(|&row| degrees[row] < NO_DEGREE).find_map(data_row);
     let Some(row) = lonely.filter(|_| affinity.len() > 1) else { return Ok(()) };
     Err(Error::param(
         parameter,
         format!(
             "at {parameter} = {width:e} the affinity of row {} to every other row vanishes; try {parameter} = \
              {suggested:.3e}, which the distances to nearest neighbours suggest",
-            data_row(row)
+            row
         ),
     ))
 }

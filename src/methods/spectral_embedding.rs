@@ -121,7 +121,9 @@ pub struct FittedSpectralEmbedding {
 
 impl SpectralEmbedding {
     fn options(&self) -> Result<Options> {
-        let tol = self.eigen_tol.unwrap_or(0.0);
+        /// A residual that is allowed to be larger says nothing any more.
+        const LOOSEST: f64 = 0.5;
+        let tol = self.eigen_tol.map_or(0.0, |tol| if tol.is_finite() { tol.min(LOOSEST) } else { tol });
         self.eigen_solver.unwrap_or(SparseSolver::Auto).options(tol, None).map_err(|error| match error {
             Error::Param { name: "tol", why } => Error::param("eigen_tol", why),
             other => other,
@@ -164,7 +166,9 @@ impl SpectralEmbedding {
             contrast: match (self.affinity, self.weights) {
                 (AffinityName::Rbf, _) => "raise `gamma`",
                 (AffinityName::Precomputed, _) => "give affinities that differ",
+                (_, Weights::Connectivity) if self.radius.is_some() => "lower `radius`",
                 (_, Weights::Connectivity) => "lower `n_neighbors`",
+                (_, Weights::Heat) if self.radius.is_some() => "lower `bandwidth` or `radius`",
                 (_, Weights::Heat) => "lower `bandwidth` or `n_neighbors`",
             },
         };
@@ -180,7 +184,7 @@ impl SpectralEmbedding {
                 Affinity::Dense(matrix) => Walk::normalized(NormalizedAffinity::new(matrix.view(), &degrees)),
             };
             let smooth = solve(walk, &degrees)?;
-            let mut coordinates = functions(&smooth, affinity, &degrees);
+            let mut coordinates = functions(&smooth, affinity, &degrees, ctx)?;
             // Over the roots of the degrees that were given.
             let scale = source.affinity_scale();
             coordinates.mapv_inplace(|value| scale.into_root(value));

@@ -787,3 +787,124 @@ def test_asymmetry_is_judged_by_the_rows_it_is_in(form):
     W[3, 4] = W[4, 3] = 0.9
     W[0, 49], W[49, 0] = 1e-12, 0.0
     SpectralEmbedding(affinity="precomputed").fit(form(W))
+
+
+# -- rows of nearly no degree --------------------------------------------------------------
+
+
+def equation_rest(ours):
+    """How far each row is from what its neighbours say, beside the largest of the column."""
+    W = sparse.csr_array(ours.affinity_matrix_)
+    W = W - sparse.diags_array(W.diagonal())
+    step = (W @ ours.embedding_) / W.sum(axis=1)[:, None]
+    rest = (1 - ours.eigenvalues_) * ours.embedding_ - step
+    return np.abs(rest).max(axis=0) / np.abs(ours.embedding_).max(axis=0)
+
+
+@pytest.mark.parametrize("solver", ["arpack", "iterative", "dense"])
+def test_faint_rows_that_are_tied_to_each_other(solver):
+    X = line_with_faint_end(300)
+    ours = SpectralEmbedding(weights="heat", bandwidth=1.0, n_neighbors=10, eigen_solver=solver)
+    end = ours.fit(X).embedding_[298:]
+    # The two at the end are the continuation of the line.
+    assert (end * np.sign(end[0]) > 0).all() and np.ptp(end[:, 1]) < 0.05 * np.abs(end[:, 1]).max()
+    assert (equation_rest(ours) < 1e-9).all()
+
+
+@pytest.mark.filterwarnings("ignore::planish.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("rows", [500, 3000])
+def test_degrees_of_every_size(rows):
+    X = np.random.default_rng(0).normal(size=(rows, 10))
+    ours = SpectralEmbedding(weights="heat", bandwidth=0.3, n_neighbors=10)
+    fitted = [clone(ours).set_params(eigen_solver=s).fit(X) for s in ("arpack", "iterative")]
+    for one in fitted:
+        assert (equation_rest(one) < 1e-8).all()
+    if rows == 500:  # of more, some are in pieces but for rounding
+        assert_same_columns(fitted[0].embedding_, fitted[1].embedding_, 1e-5)
+
+
+# -- what is told and refused, and what need not be ------------------------------------------
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_half_of_a_pair_is_told_at_every_size(form):
+    for n in range(5, 129):
+        with pytest.warns(RankDeficientWarning, match="one choice of many"):
+            SpectralEmbedding(1, affinity="precomputed").fit(form(cycle(n)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            SpectralEmbedding(2, affinity="precomputed").fit(form(cycle(n)))
+
+
+@pytest.mark.parametrize("weights", ["connectivity", "heat"])
+def test_rows_without_edges_are_pieces(weights):
+    ours = SpectralEmbedding(metric="precomputed", weights=weights)
+    with pytest.warns(DisconnectedGraphWarning):
+        assert np.isfinite(ours.fit(sparse.csr_array((50, 50))).embedding_).all()
+    G = sparse.lil_array((50, 50))
+    G[0, 1] = G[1, 0] = 1e200
+    with pytest.warns(DisconnectedGraphWarning):
+        ours.fit(sparse.csr_array(G))
+    if weights == "heat":
+        ours.set_params(bandwidth=1.0)
+        with pytest.raises(ParameterError, match="row 0 "):
+            ours.fit(sparse.csr_array(G))
+
+
+@pytest.mark.parametrize("bandwidth", ["auto", 1.0])
+def test_a_far_row_hangs_onto_its_nearest(bandwidth):
+    X = swiss_roll(400)
+    ours = SpectralEmbedding(radius=6.0, weights="heat", bandwidth=bandwidth, isolated="nearest")
+    ours.fit(X)
+    far = X[:1] + 1e4
+    nearest = cdist(far, X).argmin()
+    expected = ours.embedding_[nearest] / (1 - ours.eigenvalues_)
+    np.testing.assert_allclose(ours.transform(far)[0], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["nan_euclidean", "seuclidean", "mahalanobis"])
+def test_metrics_that_look_at_all_rows_know_the_training_rows(metric, estimator):
+    X = np.random.default_rng(3).normal(size=(60, 4)) + 10.0
+    if metric == "nan_euclidean":
+        X[::7, 1] = np.nan
+    ours = estimator.set_params(metric=metric).fit(X)
+    np.testing.assert_array_equal(ours.transform(X), ours.embedding_)
+    np.testing.assert_array_equal(ours.transform(X[3:5]), ours.embedding_[3:5])
+
+
+def test_the_function_with_the_constant_column():
+    W = cycle(12).astype(np.float32)
+    W[0, 1] = W[1, 0] = 2
+    whole = spectral_embedding(W, n_components=4, drop_first=False)
+    assert whole.dtype == np.float32 and whole.shape == (12, 4)
+    np.testing.assert_array_equal(whole[:, 1:], spectral_embedding(W, n_components=3))
+    assert spectral_embedding(W, n_components=1, drop_first=False).dtype == np.float32
+    np.testing.assert_array_equal(
+        spectral_embedding([[0.0]], n_components=1, drop_first=False), [[1.0]]
+    )
+    for wrong in ["a", None, 0, 2.5]:
+        with pytest.raises(ParameterError, match="n_components"):
+            spectral_embedding(W, n_components=wrong, drop_first=False)
+    with pytest.raises(ParameterError, match="at most n_samples = 12, got 13"):
+        spectral_embedding(W, n_components=13, drop_first=False)
+    assert spectral_embedding(W, n_components=12, drop_first=False).shape == (12, 12)
+    with pytest.raises(ParameterError, match="drop_first"):
+        spectral_embedding(W, drop_first="x")
+
+
+def test_words_fit_what_was_given():
+    X = swiss_roll(300)
+    loose = SpectralEmbedding(n_neighbors=10, eigen_tol=3).fit(X)
+    assert np.isfinite(loose.embedding_).all()
+    with pytest.raises(ParameterError, match="`eigen_tol`"):
+        SpectralEmbedding(eigen_tol=-1).fit(X)
+    with pytest.raises(DisconnectedGraphError, match="give edges between the components"):
+        SpectralEmbedding(affinity="precomputed", disconnected="error").fit(np.eye(5))
+    W = cycle(8)
+    W[2, 3] = np.nan
+    with pytest.raises(InputError, match="^the matrix of kernel values or affinities contains NaN"):
+        SpectralEmbedding(affinity="precomputed").fit(W)
+    angle = np.linspace(0, 2 * np.pi, 40, endpoint=False)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    with pytest.warns(RankDeficientWarning, match="lower `radius`"):
+        SpectralEmbedding(1, radius=0.2).fit(ring)
