@@ -268,12 +268,12 @@ class SpectralEmbedding(LocalEmbedding):
             W = self.affinity_matrix_
             own = (np.diff(W.indptr) > 0).astype(W.dtype)
             self.affinity_matrix_ = sparse.csr_array(W + sparse.diags_array(own))
-        elif sparse.issparse(self.affinity_matrix_):
+        elif _data.is_sparse(self.affinity_matrix_):
             # The core keeps what rows are to themselves beside its graph.
-            own = vars(self).pop("affinity_diagonal_", None)
+            own = self.__dict__.pop("affinity_diagonal_", None)
             if own is not None and own.any():
-                W = self.affinity_matrix_ + sparse.diags_array(own)
-                self.affinity_matrix_ = sparse.csr_array(W)
+                W = self.affinity_matrix_
+                self.affinity_matrix_ = sparse.csr_array(W + sparse.diags_array(own))
 
     def _evaluate(self, *rows: Any) -> Any:
         """Call the user's own affinity: of X, or of new rows with the training rows."""
