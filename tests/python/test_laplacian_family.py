@@ -867,12 +867,12 @@ def test_a_far_row_hangs_onto_its_nearest(bandwidth):
 
 @pytest.mark.parametrize("metric", ["nan_euclidean", "seuclidean", "mahalanobis"])
 def test_metrics_that_look_at_all_rows_know_the_training_rows(metric, estimator):
-    X = np.random.default_rng(3).normal(size=(60, 4)) + 10.0
+    X = np.random.default_rng(3).normal(size=(60, 4)) + 1000.1
     if metric == "nan_euclidean":
         X[::7, 1] = np.nan
     ours = estimator.set_params(metric=metric).fit(X)
     np.testing.assert_array_equal(ours.transform(X), ours.embedding_)
-    np.testing.assert_array_equal(ours.transform(X[3:5]), ours.embedding_[3:5])
+    np.testing.assert_array_equal(ours.transform(X[:30]), ours.embedding_[:30])
 
 
 def test_the_function_with_the_constant_column():
