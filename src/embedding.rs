@@ -132,7 +132,11 @@ pub fn tied_with_next(spectrum: &Spectrum, size: f64) -> usize {
     /// Where the residual is larger, the user wanted less than the columns could be.
     const MOST_REST: f64 = 1e-11;
     let Some(next) = spectrum.next else { return 0 };
-    let rounding = (spectrum.vectors.nrows() as f64).sqrt().clamp(10.0, 100.0) * f64::EPSILON * size;
+    let root = (spectrum.vectors.nrows() as f64).sqrt();
+    // A dense decomposition rounds relative to the Frobenius norm of the matrix, with
+    // what known vectors were moved out of the way by.
+    let units = if spectrum.ran == Solver::Dense { (8.0 * root).max(10.0) } else { root.clamp(10.0, 100.0) };
+    let rounding = units * f64::EPSILON * size;
     let tied = |value: f64, rest: f64| (value - next).abs() <= rounding.max(rest.min(MOST_REST * size));
     let pairs = spectrum.values.iter().zip(&spectrum.residuals).rev();
     pairs.take_while(|(value, rest)| tied(**value, **rest)).count()

@@ -53,7 +53,8 @@ pub enum Error {
     /// The neighbourhood graph falls apart and the policy is `error`.
     #[error(
         "the neighbourhood graph has {count} connected components (sizes {sizes}); \
-         raise `n_neighbors` or `radius`, or set disconnected='bridge' or 'largest'"
+         raise `n_neighbors` or `radius` where neighbours are searched, give edges between the components \
+         where they are given, or set disconnected='bridge' or 'largest'"
     )]
     Disconnected {
         /// Number of components.

@@ -297,7 +297,9 @@ fn check_data(data: Data<'_>) -> Result<()> {
     match data {
         Data::Points(points) | Data::Neighborhoods { points, .. } => check_points(points),
         Data::Distances(matrix) => crate::input::check_finite(matrix, "the distance matrix"),
-        Data::Kernel(matrix) => crate::input::check_finite(matrix, "the kernel matrix"),
+        Data::Kernel(matrix) => {
+            crate::input::check_finite(matrix, "the matrix of kernel values or affinities")
+        }
         // A graph is checked where it is assembled: it alone knows its pairs.
         Data::Graph(_) => Ok(()),
     }

@@ -371,8 +371,7 @@ fn columns_that_are_one_choice_of_many_are_told() {
         near.eigen_solver = solver;
         near.fit(&points, &ctx).unwrap();
         near.clone().weights(Weights::Heat).norm_laplacian(false).fit(&points, &ctx).unwrap();
-        let mut walk = DiffusionMaps::default();
-        walk.eigen_solver = solver;
+        let walk = DiffusionMaps { eigen_solver: solver, ..DiffusionMaps::default() };
         walk.fit(&points, &ctx).unwrap();
         assert_eq!(told_of_freedom(&ctx), Vec::<String>::new(), "{solver:?}");
     }

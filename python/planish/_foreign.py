@@ -7,7 +7,7 @@ differently for different numbers of threads, and planish promises the same bits
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,24 @@ class Metric:
         if self.name != "nan_euclidean":
             _data.require_finite(X)
 
+    def learned(self, X: Any) -> Metric:
+        """Return the metric with what it takes from the training rows, X, filled in."""
+        wanted = {"seuclidean": "V", "mahalanobis": "VI"}.get(str(self.name))
+        if wanted is None or self.arguments.keys() & {"V", "VI"} or _data.is_sparse(X):
+            return self
+        rows = np.asarray(X, dtype=np.float64)
+        if wanted == "V":
+            found = np.var(rows, axis=0, ddof=1)
+        else:
+            try:
+                found = np.linalg.inv(np.atleast_2d(np.cov(rows.T))).T
+            except np.linalg.LinAlgError as error:
+                raise ParameterError(
+                    f"parameter `metric`: {self.name!r}: the covariance of X has no inverse; give "
+                    "one as `VI` in `metric_params`"
+                ) from error
+        return replace(self, arguments={**self.arguments, wanted: found})
+
     def pairwise(self, X: Any, Y: Any = None) -> Any:
         """Distances of every row of X to every row of Y (or of X)."""
         from sklearn.metrics import pairwise_distances
@@ -62,7 +80,21 @@ class Metric:
             "use a metric planish evaluates itself, or fewer rows",
         )
         call = lambda: pairwise_distances(X, Y, metric=self.name, n_jobs=1, **self.keywords)  # noqa: E731
-        return _named(call, "metric", self.name)
+        found = _named(call, "metric", self.name)
+        if self.name == "nan_euclidean":
+            # Differences of squares there: equal rows would be almost 0 apart.
+            found[_equal_rows(X, X if Y is None else Y) & ~np.isnan(found)] = 0.0
+        return found
+
+
+def _equal_rows(X: Any, Y: Any) -> Any:
+    """Which rows of X are which of Y, values missing in the same places."""
+    both = np.vstack([X, Y]).astype(np.float64)
+    missing = np.isnan(both)
+    keys = np.hstack([np.where(missing, 0.0, both), missing])
+    _, names = np.unique(keys, axis=0, return_inverse=True)
+    names = names.reshape(-1)
+    return names[: len(X), None] == names[None, len(X) :]
 
 
 def resolve_metric(metric: object, p: Any, metric_params: object) -> Metric:

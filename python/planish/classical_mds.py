@@ -43,7 +43,7 @@ class MetricEmbedding(Embedding):
             return _data.points(X), {"metric": metric.name, "p": metric.p}
         metric.check_values(X)
         self._foreign = X
-        return _data.distances(metric.pairwise(X)), {"metric": "precomputed"}
+        return _data.distances(metric.learned(X).pairwise(X)), {"metric": "precomputed"}
 
     def _new_data(self, X: Any) -> _data.CoreData:
         if self._precomputed():
@@ -52,7 +52,7 @@ class MetricEmbedding(Embedding):
         if metric.native:
             return _data.points(X)
         metric.check_values(X)
-        return _data.distances(metric.pairwise(X, self._foreign))
+        return _data.distances(metric.learned(self._foreign).pairwise(X, self._foreign))
 
 
 class ClassicalMDS(MetricEmbedding):

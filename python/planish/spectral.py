@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.validation import check_array
 
 from . import _data
 from ._neighborhood import LocalEmbedding
-from .exceptions import InputError
+from .exceptions import InputError, ParameterError
 
 
 class SpectralEmbedding(LocalEmbedding):
@@ -152,7 +153,9 @@ class SpectralEmbedding(LocalEmbedding):
 
     A row of a sparse graph of distances is known to be a training row by a stored
     zero, or by having exactly the edges of one training row, and no other; it then
-    gets that row's coordinates.
+    gets that row's coordinates. Likewise a row of affinities that has those of one
+    training row, up to rounding. Training rows with the same affinities but different
+    coordinates are told apart only where all of them are given, in their order.
 
     References
     ----------
@@ -265,6 +268,12 @@ class SpectralEmbedding(LocalEmbedding):
             W = self.affinity_matrix_
             own = (np.diff(W.indptr) > 0).astype(W.dtype)
             self.affinity_matrix_ = sparse.csr_array(W + sparse.diags_array(own))
+        elif _data.is_sparse(self.affinity_matrix_):
+            # The core keeps what rows are to themselves beside its graph.
+            own = self.__dict__.pop("affinity_diagonal_", None)
+            if own is not None and own.any():
+                W = self.affinity_matrix_
+                self.affinity_matrix_ = sparse.csr_array(W + sparse.diags_array(own))
 
     def _evaluate(self, *rows: Any) -> Any:
         """Call the user's own affinity: of X, or of new rows with the training rows."""
@@ -337,17 +346,32 @@ def spectral_embedding(
         random_state=random_state,
         norm_laplacian=norm_laplacian,
     )
-    if drop_first:
+    if not isinstance(drop_first, (bool, np.bool_)):
+        raise ParameterError(f"parameter `drop_first`: expected a bool, got {drop_first!r}")
+    whole = isinstance(n_components, (int, np.integer)) and not isinstance(n_components, bool)
+    if drop_first or not whole or n_components < 1:
         return estimator.fit(adjacency).embedding_
+    shape: tuple[int, ...] = np.shape(adjacency)
+    rows = shape[0] if shape else 0
+    if n_components > rows > 0:
+        raise ParameterError(
+            f"parameter `n_components`: must be at most n_samples = {rows}, got {n_components}"
+        )
     # The first eigenvector is known: constant, and its squares (weighted by the degrees, where
     # the Laplacian is normalised) sum to one.
-    if n_components == 1:
-        estimator.fit(adjacency)  # checks the input
-        rest = np.empty((estimator.embedding_.shape[0], 0))
+    if shape == (1, 1):
+        # Beside a second node like it, so that all else is checked as ever.
+        W = check_array(adjacency, accept_sparse="csr", dtype=[np.float64, np.float32])
+        own = float(W[0, 0])
+        estimator.fit(np.array([[own, 1.0], [1.0, own]]))
+        rest = np.empty((1, 0), dtype=W.dtype)
+    elif n_components == 1:
+        fitted = estimator.fit(adjacency).embedding_  # checks the input
+        rest = fitted[:, :0]
     else:
         rest = estimator.set_params(n_components=n_components - 1).fit(adjacency).embedding_
     length = _root_of_volume(adjacency) if norm_laplacian else np.sqrt(len(rest))
-    first = np.full((len(rest), 1), 1.0 / length)
+    first = np.full((len(rest), 1), 1.0 / length, dtype=rest.dtype)
     return np.hstack([first, rest])
 
 

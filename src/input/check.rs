@@ -50,8 +50,9 @@ pub fn check_finite(matrix: ArrayView2<'_, f64>, what: &str) -> Result<()> {
 
 fn not_a_number(what: &str, row: usize, column: usize, value: f64) -> Error {
     let name = if value.is_nan() { "NaN" } else { "infinity (inf)" };
+    let what = if what == "X" { "Input X" } else { what };
     Error::input(format!(
-        "Input {what} contains {name} at row {row}, column {column}; remove or impute such rows first"
+        "{what} contains {name} at row {row}, column {column}; remove or impute such rows first"
     ))
 }
 
@@ -113,6 +114,15 @@ pub(crate) fn largest(matrix: ArrayView2<'_, f64>) -> f64 {
 
 /// The worst disagreement between (i, j) and (j, i), and where.
 pub(crate) fn asymmetry(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<(f64, usize, usize)> {
+    asymmetry_by(matrix, |gap, _, _| gap, ctx)
+}
+
+/// [`asymmetry`] with differences `judged` by the rows they are between.
+pub(crate) fn asymmetry_by(
+    matrix: ArrayView2<'_, f64>,
+    judged: impl Fn(f64, usize, usize) -> f64 + Sync,
+    ctx: &Ctx,
+) -> Result<(f64, usize, usize)> {
     // Blocks keep both the row-wise and the column-wise walk in cache.
     const BLOCK: usize = 64;
     let n = matrix.nrows();
@@ -128,7 +138,7 @@ pub(crate) fn asymmetry(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<(f64, 
             for start in (0..rows.end).step_by(BLOCK) {
                 for i in rows.clone() {
                     for j in start..(start + BLOCK).min(i) {
-                        let gap = (matrix[[i, j]] - matrix[[j, i]]).abs();
+                        let gap = judged((matrix[[i, j]] - matrix[[j, i]]).abs(), i, j);
                         if gap > worst.0 {
                             worst = (gap, j, i);
                         }

@@ -33,7 +33,8 @@ const LOOSE: f64 = 1e-12;
 pub enum Affinity {
     /// Of the edges of a graph; all others are 0.
     Sparse(Graph),
-    /// Of all pairs. The diagonal does not count.
+    /// Of all pairs. The diagonal does not count, and is 0 where the matrix is
+    /// multiplied as it is.
     Dense(Array2<f64>),
 }
 
@@ -75,6 +76,14 @@ impl Affinity {
                     }
                 }
             }
+        }
+    }
+
+    /// What each row of a full matrix is to itself, with 0 left in its place.
+    pub fn take_diagonal(&mut self) -> Option<Vec<f64>> {
+        match self {
+            Affinity::Sparse(_) => None,
+            Affinity::Dense(matrix) => Some(matrix.diag_mut().iter_mut().map(std::mem::take).collect()),
         }
     }
 
@@ -217,6 +226,12 @@ impl Heat {
     /// A bandwidth that was given: weights are what they are.
     pub fn given(bandwidth: f64) -> Heat {
         Heat { bandwidth, least: 0.0 }
+    }
+
+    /// With a weight for every distance, so that a row hung onto another, however far,
+    /// keeps it.
+    pub fn lasting(self) -> Heat {
+        Heat { least: self.least.max(LEAST_HEAT), ..self }
     }
 
     /// exp(−d²/b²).

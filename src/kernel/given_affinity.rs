@@ -12,15 +12,25 @@ use super::affinity::Affinity;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::input::Csr;
-use crate::input::check::{asymmetry, largest};
+use crate::input::check::asymmetry_by;
+use crate::input::{Csr, Scale};
 
-/// Largest difference of the two directions of an affinity, relative to the
-/// larger (of a full matrix: to the largest), that counts as rounding.
+/// Largest difference of the two directions of an affinity that counts as rounding,
+/// relative to the largest affinity of either row.
 pub const ASYMMETRY: f64 = 1e-8;
 
+/// Affinities as they are worked with.
+pub struct Given {
+    /// At working scale, so that sums of them are numbers.
+    pub affinity: Affinity,
+    /// What each row is to itself, in the units of the data.
+    pub own: Vec<f64>,
+    /// What the affinities were multiplied by.
+    pub scale: Scale,
+}
+
 /// A caller's full matrix of affinities: square, not negative, symmetric.
-pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Affinity> {
+pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Given> {
     let (n, columns) = matrix.dim();
     if n != columns {
         return Err(Error::input(format!(
@@ -29,13 +39,18 @@ pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Affinity> {
     }
     let fault = (0..n).into_par_iter().find_map_first(|i| {
         let row = matrix.row(i);
-        row.iter().enumerate().find_map(|(j, &weight)| pair_fault(i, j, weight, weight))
+        row.iter().enumerate().find_map(|(j, &weight)| fault(i, j, weight))
     });
     if let Some(fault) = fault {
         return Err(fault);
     }
-    let (gap, i, j) = asymmetry(matrix, ctx)?;
-    if gap > ASYMMETRY * largest(matrix) {
+    let most = |i: usize| {
+        let others = matrix.row(i).into_iter().enumerate().filter(|&(j, _)| j != i);
+        others.fold(0.0_f64, |most, (_, &weight)| most.max(weight))
+    };
+    let most: Vec<f64> = (0..n).into_par_iter().map(most).collect();
+    let (gap, i, j) = asymmetry_by(matrix, |gap, i, j| gap / most[i].min(most[j]), ctx)?;
+    if gap > ASYMMETRY {
         return Err(lopsided(i, j, matrix[[i, j]], matrix[[j, i]]));
     }
     ctx.reserve(
@@ -43,14 +58,20 @@ pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Affinity> {
         "a copy of the affinity matrix",
         "pass the affinities as a sparse matrix",
     )?;
-    if gap == 0.0 {
-        return Ok(Affinity::Dense(matrix.to_owned()));
-    }
-    Ok(Affinity::Dense(Array2::from_shape_fn((n, n), |(i, j)| 0.5 * (matrix[[i, j]] + matrix[[j, i]]))))
+    let scale = Scale::for_largest(most.iter().fold(0.0, |most, &weight| weight.max(most)));
+    let mean = |(i, j)| scale.into(0.5 * matrix[[i, j]] + 0.5 * matrix[[j, i]]);
+    let full = match gap {
+        0.0 if scale.is_one() => matrix.to_owned(),
+        0.0 => matrix.mapv(|weight| scale.into(weight)),
+        _ => Array2::from_shape_fn((n, n), mean),
+    };
+    let mut affinity = Affinity::Dense(full);
+    affinity.take_diagonal();
+    Ok(Given { affinity, own: matrix.diag().to_vec(), scale })
 }
 
 /// A caller's sparse affinities: both directions of every entry, not negative.
-pub fn given_sparse(given: &Csr, ctx: &Ctx) -> Result<Affinity> {
+pub fn given_sparse(given: &Csr, ctx: &Ctx) -> Result<Given> {
     let n = given.rows();
     if given.cols != n {
         return Err(Error::input(format!(
@@ -60,57 +81,77 @@ pub fn given_sparse(given: &Csr, ctx: &Ctx) -> Result<Affinity> {
     }
     // Entries as written and as seen from the other end, each row ascending.
     let mut entries: Vec<(u32, u32, f64, bool)> = Vec::with_capacity(2 * given.indices.len());
+    let mut own = vec![0.0; n];
+    let mut largest = 0.0_f64;
     for i in 0..n {
         let (columns, values) = given.row(i);
         for (&j, &value) in columns.iter().zip(values) {
             if j as usize >= n {
                 return Err(Error::input(format!("affinity row {i} names row {j}; there are {n} rows")));
             }
-            if let Some(fault) = pair_fault(i, j as usize, value, value) {
+            if let Some(fault) = fault(i, j as usize, value) {
                 return Err(fault);
             }
+            if j as usize == i {
+                own[i] += value;
+                continue;
+            }
+            largest = largest.max(value);
             entries.push((i as u32, j, value, false));
             entries.push((j, i as u32, value, true));
         }
     }
+    let scale = Scale::for_largest(largest);
+    entries.iter_mut().for_each(|entry| entry.2 = scale.into(entry.2));
     entries.sort_unstable_by_key(|&(i, j, _, turned)| (i, j, turned));
+    let affinity = Affinity::Sparse(paired(n, &entries, scale, ctx)?);
+    Ok(Given { affinity, own, scale })
+}
+
+/// The graph of sorted entries that are there as written and as seen from the other end.
+fn paired(n: usize, entries: &[(u32, u32, f64, bool)], scale: Scale, ctx: &Ctx) -> Result<Graph> {
     let (mut offsets, mut targets, mut weights) = (vec![0], Vec::new(), Vec::new());
-    let mut rest = &entries[..];
+    let mut most = vec![0.0_f64; n];
+    let mut gaps = Vec::new();
+    let mut rest = entries;
     for i in 0..n as u32 {
         while let Some(&(row, j, _, _)) = rest.first().filter(|entry| entry.0 == i) {
             let same = rest.iter().take_while(|entry| (entry.0, entry.1) == (row, j)).count();
             let (pair, after) = rest.split_at(same);
             rest = after;
             let total =
-                |turned| pair.iter().filter(|entry| entry.3 == turned).map(|entry| entry.2).sum::<f64>();
+                |turned| pair.iter().filter(|entry| entry.3 == turned).fold(0.0, |sum, entry| sum + entry.2);
             let (ahead, back) = (total(false), total(true));
-            if let Some(fault) = pair_fault(i as usize, j as usize, ahead, back) {
-                return Err(fault);
+            most[i as usize] = most[i as usize].max(ahead);
+            if ahead != back {
+                gaps.push((i as usize, j as usize, ahead, back));
             }
             let weight = 0.5 * (ahead + back);
-            if i != j && weight > 0.0 {
+            if weight > 0.0 {
                 targets.push(j);
                 weights.push(weight);
             }
         }
         offsets.push(targets.len());
     }
-    Ok(Affinity::Sparse(Graph::from_csr(n, &offsets, &targets, &weights, ctx)?))
+    let rounding = |i: usize, j: usize| ASYMMETRY * most[i].min(most[j]);
+    let wrong = gaps.into_iter().find(|&(i, j, ahead, back)| (ahead - back).abs() > rounding(i, j));
+    match wrong {
+        Some((i, j, ahead, back)) => Err(lopsided(i, j, scale.back(ahead), scale.back(back))),
+        None => Graph::from_csr(n, &offsets, &targets, &weights, ctx),
+    }
 }
 
-/// What is wrong with the affinities of a pair, if anything is.
-fn pair_fault(i: usize, j: usize, ahead: f64, back: f64) -> Option<Error> {
-    if !(ahead.is_finite() && ahead >= 0.0) {
-        // In the words scikit-learn uses for such data.
-        let kind = if ahead < 0.0 { "Negative values in data: " } else { "" };
-        return Some(Error::input(format!(
-            "{kind}the affinity of rows {i} and {j} is {ahead}; affinities must be finite and >= 0"
-        )));
+/// What is wrong with an affinity on its own, if anything is.
+fn fault(i: usize, j: usize, weight: f64) -> Option<Error> {
+    if weight.is_finite() && weight >= 0.0 {
+        return None;
     }
-    if (ahead - back).abs() > ASYMMETRY * ahead.max(back) {
-        return Some(lopsided(i, j, ahead, back));
-    }
-    None
+    // In the words scikit-learn uses for such data.
+    let kind = if weight < 0.0 { "Negative values in data: " } else { "" };
+    Some(Error::input(format!(
+        "{kind}the affinity of rows {i} and {j} is {weight}; affinities must be finite and >= 0"
+    )))
 }
 
 fn lopsided(i: usize, j: usize, ahead: f64, back: f64) -> Error {
@@ -127,13 +168,15 @@ mod tests {
     #[test]
     fn sparse_affinities_may_be_unsorted_but_not_lopsided() {
         let csr = |values: Vec<f64>| Csr { cols: 2, offsets: vec![0, 2, 3], indices: vec![1, 0, 0], values };
-        let Ok(Affinity::Sparse(graph)) = given_sparse(&csr(vec![2.0, 5.0, 2.0]), &Ctx::new(1, 0)) else {
-            panic!()
-        };
+        let refusal =
+            |values| given_sparse(&csr(values), &Ctx::new(1, 0)).err().map(|error| error.to_string());
+        let given = given_sparse(&csr(vec![2.0, 5.0, 2.0]), &Ctx::new(1, 0)).unwrap();
+        let Affinity::Sparse(graph) = given.affinity else { panic!() };
         assert_eq!((graph.weights(), graph.len()), (&[2.0, 2.0][..], 2));
-        let refused = given_sparse(&csr(vec![2.0, 5.0, 3.0]), &Ctx::new(1, 0)).unwrap_err().to_string();
+        assert_eq!(given.own, [5.0, 0.0]);
+        let refused = refusal(vec![2.0, 5.0, 3.0]).unwrap();
         assert!(refused.contains("row 0 to row 1"), "{refused}");
-        let refused = given_sparse(&csr(vec![2.0, 5.0, -3.0]), &Ctx::new(1, 0)).unwrap_err().to_string();
+        let refused = refusal(vec![2.0, 5.0, -3.0]).unwrap();
         assert!(refused.contains("rows 1 and 0"), "{refused}");
     }
 }

@@ -69,22 +69,18 @@ pub fn inverse_roots(degrees: &[f64]) -> Vec<f64> {
     degrees.iter().map(|degree| 1.0 / degree.sqrt()).collect()
 }
 
-/// D^-½ W D^-½ of a full matrix, which stays where it is.
+/// D^-½ W D^-½ of a full matrix, which stays where it is. Its diagonal counts: where it
+/// must not, it has to be 0. Taking it out of the product afterwards would leave ε·W_ii
+/// in rows whose other affinities may be far smaller than that.
 pub struct NormalizedAffinity<'a> {
     matrix: ArrayView2<'a, f64>,
     roots: Vec<f64>,
-    /// Whether the diagonal of the matrix counts.
-    with_diagonal: bool,
 }
 
 impl<'a> NormalizedAffinity<'a> {
     /// The operator for these row sums.
-    pub fn new(matrix: ArrayView2<'a, f64>, degrees: &[f64], with_diagonal: bool) -> Self {
-        NormalizedAffinity { matrix, roots: inverse_roots(degrees), with_diagonal }
-    }
-
-    fn own(&self, i: usize) -> f64 {
-        if self.with_diagonal { 0.0 } else { self.matrix[[i, i]] }
+    pub fn new(matrix: ArrayView2<'a, f64>, degrees: &[f64]) -> Self {
+        NormalizedAffinity { matrix, roots: inverse_roots(degrees) }
     }
 }
 
@@ -100,25 +96,21 @@ impl SymmetricOperator for NormalizedAffinity<'_> {
         }
         let product = crate::linalg::matmul(self.matrix, scaled.view(), ctx)?;
         for (i, mut row) in y.axis_iter_mut(Axis(0)).enumerate() {
-            let own = self.own(i);
             for (c, slot) in row.iter_mut().enumerate() {
-                *slot = self.roots[i] * (product[[i, c]] - own * scaled[[i, c]]);
+                *slot = self.roots[i] * product[[i, c]];
             }
         }
         Ok(())
     }
 
     fn to_dense(&self, _: &Ctx) -> Result<Array2<f64>> {
-        let value = |(i, j)| {
-            let weight: f64 = if i == j { self.matrix[[i, i]] - self.own(i) } else { self.matrix[[i, j]] };
-            weight * (self.roots[i] * self.roots[j])
-        };
+        let value = |(i, j)| self.matrix[[i, j]] * (self.roots[i] * self.roots[j]);
         Ok(Array2::from_shape_fn(self.matrix.dim(), value))
     }
 }
 
-/// c·I − (D − W) of a full matrix, which stays where it is and whose diagonal does not
-/// count; c bounds the eigenvalues of D − W.
+/// c·I − (D − W) of a full matrix, which stays where it is and whose diagonal is 0 (as
+/// in [`NormalizedAffinity`]); c bounds the eigenvalues of D − W.
 pub struct FlippedLaplacian<'a> {
     matrix: ArrayView2<'a, f64>,
     /// What the identity is multiplied by here, c − d of each row.
@@ -143,9 +135,8 @@ impl SymmetricOperator for FlippedLaplacian<'_> {
     fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
         let product = crate::linalg::matmul(self.matrix, x, ctx)?;
         for (i, mut row) in y.axis_iter_mut(Axis(0)).enumerate() {
-            let own = self.rest[i] - self.matrix[[i, i]];
             for (c, slot) in row.iter_mut().enumerate() {
-                *slot = product[[i, c]] + own * x[[i, c]];
+                *slot = product[[i, c]] + self.rest[i] * x[[i, c]];
             }
         }
         Ok(())
@@ -247,7 +238,7 @@ mod tests {
         assert!(largest(&sparse.dot(&null)) < 1e-15);
         let contrasts = null_contrasts(&[1.0; 6], &pieces, 9);
         assert!(largest(&sparse.dot(&contrasts)) < 1e-15);
-        let full = Array2::from_shape_fn((6, 6), |(i, j)| if i == j { 7.0 } else { -sparse[[i, j]] });
+        let full = Array2::from_shape_fn((6, 6), |(i, j)| if i == j { 0.0 } else { -sparse[[i, j]] });
         let flipped = FlippedLaplacian::new(full.view(), &degrees);
         assert_eq!(flipped.bound, 10.0);
         let expected = Array2::<f64>::eye(6) * 10.0 - &sparse;
@@ -262,13 +253,12 @@ mod tests {
     fn dense_and_sparse_forms_agree() {
         let (graph, degrees, _) = pieces();
         let ctx = Ctx::new(1, 0);
-        // The diagonal of the full matrix must not count.
-        let mut full = Array2::from_diag_elem(6, 7.0);
+        let mut full = Array2::zeros((6, 6));
         for i in 0..6 {
             let (targets, weights) = graph.row(i);
             targets.iter().zip(weights).for_each(|(&j, &weight)| full[[i, j as usize]] = weight);
         }
-        let dense = NormalizedAffinity::new(full.view(), &degrees, false);
+        let dense = NormalizedAffinity::new(full.view(), &degrees);
         let sparse = normalized_laplacian(&graph, None, &degrees, &ctx).unwrap().to_dense(&ctx).unwrap();
         let own = Array2::from_diag(&ndarray::arr1(&[1.0, 1.0, 1.0, 1.0, 1.0, 0.0]));
         assert!(largest(&(own - dense.to_dense(&ctx).unwrap() - &sparse)) < 1e-15);

@@ -22,12 +22,12 @@ use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::geodesic::PathMethod;
 use crate::graph::{Components, Graph, Policy};
-use crate::input::check::{check_offsets, largest};
-use crate::input::scale::{largest_of, scale_of_points};
+use crate::input::check::check_offsets;
+use crate::input::scale::scale_of_points;
 use crate::input::{Csr, PointsRef, Scale};
 use crate::kernel::affinity::{Affinity, Heat, reaches, votes, weigh};
 use crate::kernel::functions::{Kernel, kernel_matrix};
-use crate::kernel::given_affinity::{given_dense, given_sparse};
+use crate::kernel::given_affinity::{Given, given_dense, given_sparse};
 use crate::neighbors::{Algorithm, Hood, Index, Metric, Neighbors};
 use crate::pipeline::Data;
 
@@ -38,6 +38,9 @@ const NO_DEGREE: f64 = 1e-100;
 pub struct AffinityGraph {
     /// Between the rows that take part.
     pub affinity: Affinity,
+    /// What each of these rows is to itself, in the units of the data, where that is
+    /// known; it does not count.
+    pub own: Option<Vec<f64>>,
     /// Pieces of these affinities that were left as they are.
     pub pieces: Components,
     /// Piece of each row of the data before the policy acted.
@@ -57,7 +60,13 @@ impl AffinityGraph {
     fn held(held: Held, source: Source, bandwidth: Option<f64>) -> AffinityGraph {
         let Held { affinity, pieces, labels, kept } = held;
         let bridges = Array2::zeros((0, 2));
-        AffinityGraph { affinity, pieces, labels, kept, bridges, source, bandwidth }
+        AffinityGraph { affinity, own: None, pieces, labels, kept, bridges, source, bandwidth }
+    }
+
+    /// With what every row of the data is to itself.
+    fn with_own(self, own: Vec<f64>) -> AffinityGraph {
+        let part = self.kept.as_ref().map(|kept| kept.iter().map(|&row| own[row as usize]).collect());
+        AffinityGraph { own: Some(part.unwrap_or(own)), ..self }
     }
 }
 
@@ -107,22 +116,34 @@ pub fn of_neighborhood(
     if let Some(heat) = heat {
         let suggested = scale.back(Heat::automatic(reach.iter().map(|&(distance, _)| distance)).bandwidth);
         refuse_lonely_rows(&affinity, "bandwidth", scale.back(heat.bandwidth), suggested, |row| {
-            manifold.data_row(row as u32)
+            Some(manifold.data_row(row as u32))
         })?;
     }
     let (held, manifold) = on_manifold(affinity, 0.0, "bandwidth", manifold, setting, ctx)?;
-    let reach: Vec<f64> = reach.iter().map(|reach| reach.0).collect();
+    // Within a radius being neighbours is mutual, farther out than the last of them too.
+    let mutual = matches!(setting.hood, Hood::Within(_));
+    let reach: Vec<f64> = reach.iter().map(|reach| if mutual { f64::INFINITY } else { reach.0 }).collect();
     let reach =
         held.kept.as_ref().map(|kept| kept.iter().map(|&row| reach[row as usize]).collect()).unwrap_or(reach);
     Ok(AffinityGraph {
         affinity: held.affinity,
+        own: None,
         pieces: held.pieces,
         labels: held.labels,
         kept: manifold.kept().map(<[u32]>::to_vec),
         bridges: manifold.bridges().clone(),
         bandwidth: heat.map(|heat| scale.back(heat.bandwidth)),
-        source: Source::Neighborhood { reach, heat, manifold: Box::new(manifold) },
+        source: Source::Neighborhood {
+            reach,
+            heat: heat.map(|heat| for_new_rows(heat, isolated)),
+            manifold: Box::new(manifold),
+        },
     })
+}
+
+/// The weights of new rows: one without neighbours may be hung onto its nearest.
+fn for_new_rows(heat: Heat, isolated: Isolated) -> Heat {
+    if isolated == Isolated::Nearest { heat.lasting() } else { heat }
 }
 
 /// The bridges as rows of the graph.
@@ -157,13 +178,17 @@ pub fn of_length_graph(
     let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
     if let Some(heat) = heat {
         let suggested = Heat::automatic(reach.iter().map(|&(distance, _)| distance)).bandwidth;
-        refuse_lonely_rows(&held.affinity, "bandwidth", heat.bandwidth, suggested, |row| held.data_row(row))?;
+        // A row without edges is a piece at any bandwidth.
+        let with_edges = |row: usize| Some(held.data_row(row)).filter(|&row| !lengths.row(row).0.is_empty());
+        refuse_lonely_rows(&held.affinity, "bandwidth", heat.bandwidth, suggested, with_edges)?;
     }
     let columns = held.kept.as_ref().map(|kept| places(kept, rows));
     let twins = twins(&near, held.kept.as_deref());
     let locator = Locator::Graph { rows, columns, known: KnownEdges::new(near) };
+    let bandwidth = heat.map(|heat| heat.bandwidth);
+    let heat = heat.map(|heat| for_new_rows(heat, isolated));
     let edges = Edges { locator, hood, isolated, heat, twins };
-    Ok(AffinityGraph::held(held, Source::Lengths(edges), heat.map(|heat| heat.bandwidth)))
+    Ok(AffinityGraph::held(held, Source::Lengths(edges), bandwidth))
 }
 
 /// ½ for each list that names the other row.
@@ -180,7 +205,9 @@ fn votes_of_lists(near: &Neighbors, lengths: &Graph, ctx: &Ctx) -> Result<Graph>
 /// exp(−γ‖x − y‖²) between all pairs of points.
 pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
     let matrix = kernel_matrix(points, points, Kernel::Rbf { gamma: Some(gamma) }, ctx)?;
-    let affinity = Affinity::Dense(matrix);
+    let mut affinity = Affinity::Dense(matrix);
+    affinity.take_diagonal();
+    let own = vec![1.0; affinity.len()];
     if affinity.degrees().iter().any(|&degree| degree < NO_DEGREE) {
         // At working scale: the squares of the data's own distances may be no numbers.
         let scale = scale_of_points(points);
@@ -193,7 +220,7 @@ pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -
                 scale.back(gap)
             )));
         }
-        refuse_lonely_rows(&affinity, "gamma", gamma, suggested, |row| row)?;
+        refuse_lonely_rows(&affinity, "gamma", gamma, suggested, Some)?;
     }
     let apart = "the affinities between them vanish (lower `gamma` to join them)";
     let held = in_pieces(affinity, 0.0, policy, apart, ctx)?;
@@ -201,35 +228,24 @@ pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -
         None => points.to_owned(),
         Some(kept) => points.select(&super::neighborhood::as_indices(kept)),
     };
-    Ok(AffinityGraph::held(held, Source::Kernel { points, gamma }, None))
+    Ok(AffinityGraph::held(held, Source::Kernel { points, gamma }, None).with_own(own))
 }
 
 /// Affinities that are given for all pairs.
 pub fn of_affinities(matrix: ArrayView2<'_, f64>, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
     let rows = matrix.nrows();
-    let scale = scale_of_affinities(largest(matrix));
-    let held = in_pieces(given_dense(scale.matrix(matrix).view(), ctx)?, 0.0, policy, UNKNOWN, ctx)?;
-    Ok(AffinityGraph::held(held, Source::Affinities { rows, scale }, None))
+    let Given { affinity, own, scale } = given_dense(matrix, ctx)?;
+    let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
+    Ok(AffinityGraph::held(held, Source::Affinities { rows, scale }, None).with_own(own))
 }
 
 /// Affinities that are given as the edges of a graph.
 pub fn of_affinity_graph(given: &Csr, policy: Policy, ctx: &Ctx) -> Result<AffinityGraph> {
     check_offsets(given)?;
     let rows = given.rows();
-    let scale = scale_of_affinities(largest_of(&given.values));
-    let affinity = if scale.is_one() {
-        given_sparse(given, ctx)?
-    } else {
-        let values = given.values.iter().map(|&weight| scale.into(weight)).collect();
-        given_sparse(&Csr { values, ..given.clone() }, ctx)?
-    };
+    let Given { affinity, own, scale } = given_sparse(given, ctx)?;
     let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
-    Ok(AffinityGraph::held(held, Source::Affinities { rows, scale }, None))
-}
-
-/// What given affinities are multiplied by, so that sums of them are numbers.
-fn scale_of_affinities(largest: f64) -> Scale {
-    if largest.is_finite() { Scale::for_largest(largest) } else { Scale::ONE }
+    Ok(AffinityGraph::held(held, Source::Affinities { rows, scale }, None).with_own(own))
 }
 
 /// Median distance of a point to its nearest other one; 1 when all are equal.
@@ -239,22 +255,24 @@ fn median_gap(points: PointsRef<'_>, ctx: &Ctx) -> Result<f64> {
     Ok(Heat::automatic(near.distances.into_iter()).bandwidth)
 }
 
-/// Refuse a width at which some row is like no other.
+/// Refuse a width at which some row is like no other, unless it is no row of the data
+/// that a width has a say in.
 fn refuse_lonely_rows(
     affinity: &Affinity,
     parameter: &'static str,
     width: f64,
     suggested: f64,
-    data_row: impl Fn(usize) -> usize,
+    data_row: impl Fn(usize) -> Option<usize>,
 ) -> Result<()> {
-    let lonely = affinity.degrees().iter().position(|&degree| degree < NO_DEGREE);
+    let degrees = affinity.degrees();
+    let lonely = (0..degrees.len()).filter(|&row| degrees[row] < NO_DEGREE).find_map(data_row);
     let Some(row) = lonely.filter(|_| affinity.len() > 1) else { return Ok(()) };
     Err(Error::param(
         parameter,
         format!(
             "at {parameter} = {width:e} the affinity of row {} to every other row vanishes; try {parameter} = \
              {suggested:.3e}, which the distances to nearest neighbours suggest",
-            data_row(row)
+            row
         ),
     ))
 }

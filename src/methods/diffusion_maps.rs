@@ -168,7 +168,7 @@ impl Recipe for DiffusionMaps {
         let walk = match (&markov.kernel, markov.laplacian(ctx)) {
             (_, Some(laplacian)) => Walk::Sparse(laplacian?),
             (Affinity::Dense(matrix), None) => {
-                Walk::normalized(NormalizedAffinity::new(matrix.view(), &markov.degrees, true))
+                Walk::normalized(NormalizedAffinity::new(matrix.view(), &markov.degrees))
             }
             // proof: a sparse kernel has a sparse Laplacian.
             (Affinity::Sparse(_), None) => return Err(Error::input("the kernel is neither full nor sparse")),

@@ -92,48 +92,61 @@ impl KnownEdges {
 /// that row. The two directions of an affinity may differ by rounding, and so may these.
 pub(super) struct KnownAffinities<'a> {
     affinity: &'a Affinity,
+    /// What each row is to itself, at working scale; only asked for of a full matrix.
+    own: Vec<f64>,
     /// What may count as rounding in each row.
     rounding: Vec<f64>,
 }
 
 impl<'a> KnownAffinities<'a> {
-    pub(super) fn new(affinity: &'a Affinity) -> Self {
-        let largest =
-            |weights: &mut dyn Iterator<Item = &f64>| weights.fold(0.0_f64, |most, &weight| most.max(weight));
+    pub(super) fn new(affinity: &'a Affinity, own: Vec<f64>) -> Self {
         let rounding = |i: usize| {
-            ASYMMETRY
-                * match affinity {
-                    Affinity::Dense(known) => largest(&mut known.row(i).iter()),
-                    Affinity::Sparse(graph) => largest(&mut graph.row(i).1.iter()),
-                }
+            let mut most = 0.0_f64;
+            affinity.for_each(i, |_, weight| most = most.max(weight));
+            ASYMMETRY * most
         };
-        KnownAffinities { affinity, rounding: (0..affinity.len()).map(rounding).collect() }
+        KnownAffinities { affinity, own, rounding: (0..affinity.len()).map(rounding).collect() }
     }
 
-    /// The row that has these affinities (ascending), the nearest of several.
-    pub(super) fn find(&self, list: &[(usize, f64)]) -> Option<usize> {
+    /// Whether row `i` has these affinities (ascending).
+    pub(super) fn is(&self, i: usize, list: &[(usize, f64)]) -> bool {
+        self.gap(i, list, self.rounding[i]).is_some()
+    }
+
+    /// The row that has these affinities (ascending), the nearest of several. Where
+    /// several are as near and are not the `same`, nothing says which of them it is.
+    pub(super) fn find(&self, list: &[(usize, f64)], same: impl Fn(usize, usize) -> bool) -> Option<usize> {
         let mut best: Option<(f64, usize)> = None;
+        let mut unsure = false;
         for i in 0..self.affinity.len() {
             let allowed = best.map_or(self.rounding[i], |best| best.0.min(self.rounding[i]));
-            if let Some(gap) = self.gap(i, list, allowed).filter(|&gap| best.is_none_or(|best| gap < best.0))
-            {
-                best = Some((gap, i));
+            let Some(gap) = self.gap(i, list, allowed) else { continue };
+            match best {
+                Some((least, row)) if gap == least => unsure |= !same(row, i),
+                _ => (best, unsure) = (Some((gap, i)), false),
             }
         }
-        best.map(|best| best.1)
+        best.map(|best| best.1).filter(|_| !unsure)
     }
 
     /// Largest difference from the affinities of row `i`, unless more than allowed. What
     /// a row is to itself is known of a full matrix alone.
     fn gap(&self, i: usize, list: &[(usize, f64)], allowed: f64) -> Option<f64> {
+        let others = list.iter().copied().filter(|pair| pair.0 != i);
         match self.affinity {
             Affinity::Dense(known) => {
-                difference(known.row(i).iter().copied().enumerate(), list.iter().copied(), allowed)
+                let own = self.own.get(i).copied().unwrap_or(0.0);
+                let itself = list.binary_search_by_key(&i, |pair| pair.0).map_or(0.0, |at| list[at].1);
+                if (itself - own).abs() > ASYMMETRY * own {
+                    return None;
+                }
+                let known = known.row(i).into_iter().copied().enumerate().filter(|pair| pair.0 != i);
+                difference(known, others, allowed)
             }
             Affinity::Sparse(graph) => {
                 let (targets, weights) = graph.row(i);
                 let known = targets.iter().zip(weights).map(|(&j, &weight)| (j as usize, weight));
-                difference(known, list.iter().copied().filter(|pair| pair.0 != i), allowed)
+                difference(known, others, allowed)
             }
         }
     }

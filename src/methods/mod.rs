@@ -8,6 +8,7 @@ mod affinity_graph;
 mod affinity_pieces;
 pub mod choices;
 mod diffusion_kernel;
+mod faint_rows;
 mod geodesic_params;
 mod known_rows;
 mod landmark_geodesics;

@@ -32,7 +32,7 @@ pub enum Source {
     Neighborhood {
         /// The training rows.
         manifold: Box<Manifold>,
-        /// Distance of each row of the graph to the last of its neighbours.
+        /// Distance within which each row of the graph has new rows as neighbours.
         reach: Vec<f64>,
         /// The weight of an edge; `None` counts directions.
         heat: Option<Heat>,
@@ -74,6 +74,8 @@ pub struct Edges {
 pub struct Training<'a> {
     /// Affinities between the rows that take part.
     pub affinity: &'a Affinity,
+    /// What each of these rows is to itself, where that is known.
+    pub own: Option<&'a [f64]>,
     /// Rows of the data that take part, when some were left out.
     pub kept: Option<&'a [u32]>,
     /// Coordinates of all rows of the data.
@@ -258,15 +260,8 @@ fn by_full_rows(
     }
     let part = training.affinity.len();
     let weight = |row: usize, j: usize| scale.into(matrix[[row, training.data_row(j)]]);
-    let known = KnownAffinities::new(training.affinity);
-    let see = |row: usize| {
-        let list: Vec<(usize, f64)> = (0..part).map(|j| (j, weight(row, j))).collect();
-        match known.find(&list) {
-            Some(i) => NewRow::Twin(training.data_row(i)),
-            None => NewRow::Affinities(list),
-        }
-    };
-    training.place(matrix.nrows(), see, ctx)
+    let list = |row: usize| (0..part).map(|j| (j, weight(row, j))).collect();
+    training.place_by_affinities(matrix.nrows(), list, scale, ctx)
 }
 
 fn by_sparse_rows(
@@ -297,13 +292,45 @@ fn by_sparse_rows(
         list.sort_unstable_by_key(|pair| pair.0);
         lists.push(list);
     }
-    let known_rows = KnownAffinities::new(training.affinity);
-    let see = |row: usize| {
-        let list: &Vec<(usize, f64)> = &lists[row];
-        match known_rows.find(list) {
-            Some(i) if !list.is_empty() => NewRow::Twin(training.data_row(i)),
-            _ => NewRow::Affinities(list.clone()),
+    training.place_by_affinities(given.rows(), |row| lists[row].clone(), scale, ctx)
+}
+
+impl Training<'_> {
+    /// Rows that bring affinities: those of a training row, and of no other, make it that
+    /// row. Of training rows that have the same, and different coordinates, only all in
+    /// their order tell which is which; one by one they are placed like any new row.
+    fn place_by_affinities(
+        &self,
+        count: usize,
+        list: impl Fn(usize) -> Vec<(usize, f64)> + Sync,
+        scale: Scale,
+        ctx: &Ctx,
+    ) -> Result<Array2<f64>> {
+        /// Coordinates that differ by less, relative to the largest, are the same.
+        const ROUNDING: f64 = 1e-10;
+        let own = self.own.unwrap_or_default().iter().map(|&weight| scale.into(weight)).collect();
+        let known = KnownAffinities::new(self.affinity, own);
+        let in_order = |row: usize| ctx.check().map(|()| known.is(row, &list(row)));
+        let all = self.kept.is_none() && count == self.affinity.len();
+        if all
+            && (0..count).into_par_iter().map(in_order).collect::<Result<Vec<bool>>>()?.iter().all(|&is| is)
+        {
+            return Ok(self.embedding.to_owned());
         }
-    };
-    training.place(given.rows(), see, ctx)
+        let largest = |most: f64, value: &f64| if value.abs() > most { value.abs() } else { most };
+        let rounding = ROUNDING * self.embedding.iter().fold(0.0, largest);
+        let same = |one: usize, other: usize| {
+            let (one, other) =
+                (self.embedding.row(self.data_row(one)), self.embedding.row(self.data_row(other)));
+            one.iter().zip(other).all(|(one, other)| (one - other).abs() <= rounding)
+        };
+        let see = |row: usize| {
+            let list = list(row);
+            match known.find(&list, same) {
+                Some(i) => NewRow::Twin(self.data_row(i)),
+                None => NewRow::Affinities(list),
+            }
+        };
+        self.place(count, see, ctx)
+    }
 }

@@ -12,6 +12,7 @@
 use ndarray::{Array2, Axis, concatenate};
 use rayon::prelude::*;
 
+use super::faint_rows::settle;
 use super::neighborhood::as_indices;
 use crate::context::Ctx;
 use crate::embedding::{Knobs, tell_of_freedom, tell_unconverged, tied_with_next};
@@ -81,6 +82,8 @@ pub struct Smoothest {
     pub residuals: Vec<f64>,
     /// Products with a block of vectors; 0 when there were none.
     pub iterations: usize,
+    /// So many of them tell pieces apart and are known without a solver.
+    pub known: usize,
 }
 
 /// The `k` smoothest functions that are not constant on every piece alike.
@@ -97,7 +100,7 @@ pub fn smoothest(
     let (known, wanted) = (contrasts.ncols(), k - contrasts.ncols());
     let (mut values, mut residuals) = (vec![0.0; known], vec![0.0; known]);
     if wanted == 0 {
-        return Ok(Smoothest { values, vectors: contrasts, residuals, iterations: 0 });
+        return Ok(Smoothest { values, vectors: contrasts, residuals, iterations: 0, known });
     }
     let null = null_vectors(measure, pieces);
     let found = match &walk {
@@ -120,7 +123,7 @@ pub fn smoothest(
     let vectors = concatenate(Axis(1), &[contrasts.view(), found.vectors.view()])
         .map_err(|fault| Error::input(fault.to_string()))?;
     residuals.extend(&found.residuals);
-    Ok(Smoothest { values, vectors, residuals, iterations: found.iterations })
+    Ok(Smoothest { values, vectors, residuals, iterations: found.iterations, known })
 }
 
 /// Tell of `tied` columns, the last of `k`, that share their eigenvalue with one that
@@ -160,38 +163,15 @@ fn in_order(
     Ok(found)
 }
 
-/// D^-½ v. A row of nearly no degree has no digits left in v: it gets what the
-/// eigenvalue equation says of its neighbours.
-pub fn functions(smooth: &Smoothest, affinity: &Affinity, degrees: &[f64]) -> Array2<f64> {
-    /// Degrees below this share of the largest leave too few digits.
-    const FAINT: f64 = 1e-8;
-    /// Eigenvalues of the walk below this are not divided by.
-    const TINY: f64 = 1e-3;
+/// D^-½ v, with faint rows as the eigenvalue equation has them.
+pub fn functions(smooth: &Smoothest, affinity: &Affinity, degrees: &[f64], ctx: &Ctx) -> Result<Array2<f64>> {
     let mut functions = smooth.vectors.clone();
     for (mut row, degree) in functions.outer_iter_mut().zip(degrees) {
         let root = degree.sqrt();
         row.mapv_inplace(|value| value / root);
     }
-    let most = degrees.iter().fold(0.0_f64, |most, &degree| most.max(degree));
-    let mut faint: Vec<usize> = (0..degrees.len()).filter(|&i| degrees[i] < FAINT * most).collect();
-    faint.sort_by(|&a, &b| degrees[b].total_cmp(&degrees[a]).then(a.cmp(&b)));
-    for i in faint {
-        let mut sums = vec![0.0; functions.ncols()];
-        let mut alone = true;
-        affinity.for_each(i, |j, weight| {
-            alone &= weight == 0.0;
-            let share = weight / degrees[i];
-            sums.iter_mut().zip(functions.row(j)).for_each(|(sum, value)| *sum += share * value);
-        });
-        if alone {
-            continue;
-        }
-        for (c, sum) in sums.into_iter().enumerate() {
-            let walk = 1.0 - smooth.values[c];
-            functions[[i, c]] = if walk.abs() < TINY { sum } else { sum / walk };
-        }
-    }
-    functions
+    settle(&mut functions, smooth, affinity, degrees, ctx)?;
+    Ok(functions)
 }
 
 /// Coordinates with those of an earlier row wherever `twin` names one.

@@ -107,6 +107,8 @@ pub struct FittedSpectralEmbedding {
     residuals: Vec<f64>,
     iterations: usize,
     affinity: Affinity,
+    /// What each row that takes part is to itself, where that is known.
+    own: Option<Vec<f64>>,
     labels: Vec<usize>,
     kept: Option<Vec<u32>>,
     bridges: Array2<i64>,
@@ -119,7 +121,9 @@ pub struct FittedSpectralEmbedding {
 
 impl SpectralEmbedding {
     fn options(&self) -> Result<Options> {
-        let tol = self.eigen_tol.unwrap_or(0.0);
+        /// A residual that is allowed to be larger says nothing any more.
+        const LOOSEST: f64 = 0.5;
+        let tol = self.eigen_tol.map_or(0.0, |tol| if tol.is_finite() { tol.min(LOOSEST) } else { tol });
         self.eigen_solver.unwrap_or(SparseSolver::Auto).options(tol, None).map_err(|error| match error {
             Error::Param { name: "tol", why } => Error::param("eigen_tol", why),
             other => other,
@@ -162,7 +166,9 @@ impl SpectralEmbedding {
             contrast: match (self.affinity, self.weights) {
                 (AffinityName::Rbf, _) => "raise `gamma`",
                 (AffinityName::Precomputed, _) => "give affinities that differ",
+                (_, Weights::Connectivity) if self.radius.is_some() => "lower `radius`",
                 (_, Weights::Connectivity) => "lower `n_neighbors`",
+                (_, Weights::Heat) if self.radius.is_some() => "lower `bandwidth` or `radius`",
                 (_, Weights::Heat) => "lower `bandwidth` or `n_neighbors`",
             },
         };
@@ -175,12 +181,10 @@ impl SpectralEmbedding {
             let degrees = usable_degrees(degrees);
             let walk = match affinity {
                 Affinity::Sparse(graph) => Walk::Sparse(normalized_laplacian(graph, None, &degrees, ctx)?),
-                Affinity::Dense(matrix) => {
-                    Walk::normalized(NormalizedAffinity::new(matrix.view(), &degrees, false))
-                }
+                Affinity::Dense(matrix) => Walk::normalized(NormalizedAffinity::new(matrix.view(), &degrees)),
             };
             let smooth = solve(walk, &degrees)?;
-            let mut coordinates = functions(&smooth, affinity, &degrees);
+            let mut coordinates = functions(&smooth, affinity, &degrees, ctx)?;
             // Over the roots of the degrees that were given.
             let scale = source.affinity_scale();
             coordinates.mapv_inplace(|value| scale.into_root(value));
@@ -209,7 +213,7 @@ impl Recipe for SpectralEmbedding {
                        and place the others with `transform`";
         ctx.reserve(self.memory(rows, features), "SpectralEmbedding", way_out)?;
         let (graph, n_neighbors) = self.affinities(data, ctx)?;
-        let AffinityGraph { affinity, pieces, labels, kept, bridges, source, bandwidth } = graph;
+        let AffinityGraph { affinity, own, pieces, labels, kept, bridges, source, bandwidth } = graph;
         check_components(self.n_components, affinity.len() - 1, "rows of the largest component - 1")?;
         let order = if let Source::Neighborhood { manifold, .. } = &source { manifold.order() } else { None };
         let Found { coordinates, smooth } = self.functions(&affinity, &pieces, order, &source, ctx)?;
@@ -231,6 +235,7 @@ impl Recipe for SpectralEmbedding {
             residuals: given(&smooth.residuals),
             iterations: smooth.iterations.max(1),
             affinity,
+            own,
             labels,
             kept,
             bridges,
@@ -294,8 +299,9 @@ impl FittedSpectralEmbedding {
         &self.eigenvalues
     }
 
-    /// The affinities of all rows of the data.
-    fn affinity_of_data(&self) -> Affinity {
+    /// The affinities of all rows of the data, and what each is to itself where a graph
+    /// has no place for it.
+    fn affinity_of_data(&self) -> (Affinity, Option<Vec<f64>>) {
         let wide = self.kept.as_ref().map(|kept| self.affinity.spread_over(kept, self.labels.len()));
         let mut affinity = wide.and_then(Result::ok).unwrap_or_else(|| self.affinity.clone());
         let scale = self.source.affinity_scale();
@@ -308,7 +314,17 @@ impl FittedSpectralEmbedding {
                 }
             }
         }
-        affinity
+        let mut diagonal = vec![0.0; affinity.len()];
+        for (row, &value) in self.own.iter().flatten().enumerate() {
+            diagonal[self.kept.as_ref().map_or(row, |kept| kept[row] as usize)] = value;
+        }
+        match &mut affinity {
+            Affinity::Dense(matrix) => {
+                matrix.diag_mut().iter_mut().zip(diagonal).for_each(|(slot, value)| *slot = value);
+                (affinity, None)
+            }
+            Affinity::Sparse(_) => (affinity, self.own.is_some().then_some(diagonal)),
+        }
     }
 }
 
@@ -319,7 +335,8 @@ impl Model for FittedSpectralEmbedding {
 
     fn attributes(&self) -> Vec<(&'static str, Attribute)> {
         let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
-        let affinity = match self.affinity_of_data() {
+        let (affinity, diagonal) = self.affinity_of_data();
+        let affinity = match affinity {
             Affinity::Sparse(graph) => Attribute::Graph(graph),
             Affinity::Dense(matrix) => Attribute::Matrix(matrix),
         };
@@ -332,6 +349,7 @@ impl Model for FittedSpectralEmbedding {
             ("bridges", Attribute::IndexMatrix(self.bridges.clone())),
             ("n_iter", Attribute::Int(self.iterations as i64)),
         ];
+        named.extend(diagonal.map(|diagonal| ("affinity_diagonal", Attribute::vector(&diagonal))));
         named.extend(self.n_neighbors.map(|k| ("n_neighbors", Attribute::Int(k as i64))));
         named.extend(self.gamma.map(|gamma| ("gamma", Attribute::Float(gamma))));
         named.extend(self.bandwidth.map(|width| ("bandwidth", Attribute::Float(width))));
@@ -341,6 +359,7 @@ impl Model for FittedSpectralEmbedding {
     fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         let training = Training {
             affinity: &self.affinity,
+            own: self.own.as_deref(),
             kept: self.kept.as_deref(),
             embedding: self.embedding.view(),
             formula: &self.formula,

@@ -311,6 +311,17 @@ impl<'a> Search<'a> {
         Ok(norms(&rest))
     }
 
+    /// The largest eigenvalue of the known vectors: products round relative to it, even
+    /// where all else is far smaller.
+    fn known_size(&mut self) -> Result<f64> {
+        if self.known == 0 {
+            return Ok(0.0);
+        }
+        let (n, stride) = (self.op.dim(), self.capacity);
+        let known = Array2::from_shape_fn((n, self.known), |(i, j)| self.store[i * stride + j]);
+        Ok(norms(&self.product(known.view())?).into_iter().fold(0.0, f64::max))
+    }
+
     /// The first k pairs and their residuals.
     fn finish(&mut self, pairs: &RitzPairs) -> Result<Spectrum> {
         let k = self.k.min(self.size);
@@ -323,7 +334,10 @@ impl<'a> Search<'a> {
         };
         let residuals_wanted = residuals.len();
         // The product itself rounds, so a tolerance near that level gets slack.
-        let bound = (10.0 * self.tol).max(1e-11) * self.norm;
+        let mut bound = (10.0 * self.tol).max(1e-11) * self.norm;
+        if residuals.iter().any(|&residual| residual > bound) {
+            bound = bound.max(10.0 * f64::EPSILON * self.known_size()?);
+        }
         let good = residuals.iter().take_while(|&&residual| residual <= bound).count();
         Ok(Spectrum {
             values: pairs.values[..k].iter().map(|value| value / self.scale).collect(),
