@@ -275,7 +275,8 @@ def test_an_exception_in_the_progress_callback_stops_the_fit(monkeypatch):
         raise OSError("stderr is gone")
 
     monkeypatch.setattr(_progress.ProgressPrinter, "__call__", broken)
-    estimator = Isomap(n_neighbors=8, verbose=1)
+    # Progress is passed on every fifth of a second: by heap this takes seconds anywhere.
+    estimator = Isomap(n_neighbors=8, path_method="D", n_jobs=1, verbose=1)
     with pytest.raises(OSError, match="stderr is gone"):
-        estimator.fit(swiss_roll(6000))
+        estimator.fit(swiss_roll(8000))
     assert not hasattr(estimator, "embedding_")
