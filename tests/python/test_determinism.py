@@ -17,6 +17,7 @@ from planish import (
     PCA,
     ClassicalMDS,
     DiffusionMaps,
+    HessianLLE,
     Isomap,
     KernelIsomap,
     KernelMDS,
@@ -90,8 +91,14 @@ CASES = {
         LocallyLinearEmbedding(n_neighbors=10, metric="precomputed"),
         squareform(pdist(POINTS)),
     ),
+    "LLE copies": (LocallyLinearEmbedding(n_neighbors=10), np.repeat(POINTS[:300], 2, axis=0)),
+    "HessianLLE": (HessianLLE(), POINTS),
     "SpectralEmbedding": (SpectralEmbedding(n_neighbors=10), POINTS),
     "SpectralEmbedding heat": (SpectralEmbedding(n_neighbors=10, weights="heat"), POINTS),
+    "SpectralEmbedding faint": (
+        SpectralEmbedding(n_neighbors=10, weights="heat", bandwidth=0.3),
+        np.random.default_rng(1).normal(size=(600, 10)),
+    ),
     "SpectralEmbedding rbf": (SpectralEmbedding(affinity="rbf", gamma=0.01), POINTS[:300]),
     "SpectralEmbedding precomputed": (
         SpectralEmbedding(affinity="precomputed"),
