@@ -179,6 +179,8 @@ class ForeignNeighbors:
     def training(self, X: Any, bridge: bool) -> _data.CoreData:
         """Fit the search and describe the neighbourhoods of the rows of X."""
         self.metric.check_values(X)
+        self.metric = self.metric.learned(X)
+        self.search.metric_params = dict(self.metric.arguments) or None
         self.rows = X
         self._refuse_too_many(X.shape[0])
         twins = _first_of_equal_rows(X) if self.distinct else np.arange(X.shape[0])

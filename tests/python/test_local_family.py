@@ -414,6 +414,23 @@ def test_a_metric_is_the_same_by_name_and_by_callable(method, name):
     )
 
 
+@pytest.mark.parametrize("metric", ["seuclidean", "mahalanobis"])
+@pytest.mark.parametrize("kind", [Isomap, LocallyLinearEmbedding])
+def test_a_metric_learns_from_the_training_rows(kind, metric):
+    X = np.random.default_rng(0).normal(size=(200, 4)) * [1, 2, 3, 4]
+    given = (
+        {"V": X.var(axis=0, ddof=1)}
+        if metric == "seuclidean"
+        else {"VI": np.linalg.inv(np.cov(X.T))}
+    )
+    learned = kind(n_neighbors=12, metric=metric).fit(X)
+    told = kind(n_neighbors=12, metric=metric, metric_params=given).fit(X)
+    assert_same_columns(learned.embedding_, told.embedding_, 1e-6)
+    # New rows are measured by the training rows, not by themselves.
+    new = X[:9] + 0.01
+    assert_same_columns(learned.transform(new), told.transform(new), 1e-6)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_given_neighbours_are_the_neighbours(method):
     X, _ = strip(250)
