@@ -53,8 +53,9 @@ pub enum Error {
     /// The neighbourhood graph falls apart and the policy is `error`.
     #[error(
         "the neighbourhood graph has {count} connected components (sizes {sizes}); \
-         raise `n_neighbors` or `radius` where neighbours are searched, give edges between the components \
-         where they are given, or set disconnected='bridge' or 'largest'"
+         raise `n_neighbors` or `radius` where neighbours are searched, lower `gamma` or raise `epsilon` or \
+         `bandwidth` where affinities vanish, give edges between the components where they are given, or set \
+         disconnected='bridge' or 'largest'"
     )]
     Disconnected {
         /// Number of components.

@@ -38,8 +38,11 @@ class DiffusionMaps(LocalEmbedding):
         Scale of the kernel ``exp(-d² / epsilon)``, a squared distance. "auto"
         takes the one at which the sum S of the kernel over pairs of rows (at most
         2^19 of them, evenly chosen; of a sparse graph its edges) grows fastest
-        [2]_, but no less than the squared distance to the last of `n_neighbors`,
-        the median over the rows.
+        [2]_, but with `n_neighbors` no more than they allow for: a fifth of the
+        squared distance to the last of them (the median over the rows), or, if that
+        is more, what keeps all but a hundredth of the rows near their fourth
+        neighbour. A wider kernel would be cut off by the lists and `alpha` take
+        nothing out.
     n_neighbors : int or None, default=64
         Kernel values of each row that are kept: those of its nearest rows. None,
         or a number that all other rows make up, keeps all n² of them.
@@ -124,6 +127,8 @@ class DiffusionMaps(LocalEmbedding):
 
     Warns
     -----
+    InputAdjustedWarning
+        The data is so large or small that `epsilon_`, a square, is no number any more.
     DisconnectedGraphWarning
         The walk was in pieces and was bridged, left so or cut to its largest piece.
     RankDeficientWarning

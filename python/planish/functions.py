@@ -224,6 +224,12 @@ def estimate_memory(
     n_bytes : int
         Peak number of bytes.
 
+    Notes
+    -----
+    The local family and the Laplacian methods solve by a sparse factor, which is small on
+    curves and surfaces, the case that is counted here. On data of more dimensions they may
+    take a larger one, after a look at what is free, and do without where there is too little.
+
     Examples
     --------
     >>> from planish import Isomap, estimate_memory

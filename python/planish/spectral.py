@@ -110,7 +110,7 @@ class SpectralEmbedding(LocalEmbedding):
     affinity_matrix_ : {scipy.sparse.csr_array, ndarray} of shape (n_samples, n_samples)
         The affinities, symmetric, with bridges; dense when all pairs of rows have
         one. What is on the diagonal does not count; among nearest neighbours it is
-        1, as in scikit-learn.
+        1, as in scikit-learn, unless a given graph leaves it out.
     n_neighbors_ : int
         Number of neighbours that was used, where neighbours were searched.
     gamma_ : float
@@ -133,7 +133,9 @@ class SpectralEmbedding(LocalEmbedding):
     Warns
     -----
     DisconnectedGraphWarning
-        The graph was in pieces and was bridged or cut to its largest piece.
+        The graph was in pieces and was bridged, left so or cut to its largest piece.
+    InputAdjustedWarning
+        Given affinities are not symmetric; the mean of both directions is used.
     RankDeficientWarning
         The last columns have the same eigenvalue as one that is not shown, so they
         are one choice of many: affinities that are all alike, or half of a pair.
@@ -263,10 +265,13 @@ class SpectralEmbedding(LocalEmbedding):
 
     def _remember(self, model: Any, X: Any) -> None:
         super()._remember(model, X)
-        if self._affinity_is("nearest_neighbors"):
-            # As in scikit-learn a row is among its neighbours; the core leaves it out.
+        if self._affinity_is("nearest_neighbors") or self._affinity_is(_GIVEN_NEIGHBORS):
+            # As in scikit-learn a row is among its neighbours, unless a sparse graph does
+            # not name it; the core leaves it out.
             W = self.affinity_matrix_
             own = (np.diff(W.indptr) > 0).astype(W.dtype)
+            if self._affinity_is(_GIVEN_NEIGHBORS) and _data.is_sparse(X):
+                own *= _names_itself(X)
             self.affinity_matrix_ = sparse.csr_array(W + sparse.diags_array(own))
         elif _data.is_sparse(self.affinity_matrix_):
             # The core keeps what rows are to themselves beside its graph.
@@ -298,6 +303,14 @@ class SpectralEmbedding(LocalEmbedding):
 _GIVEN_NEIGHBORS = "precomputed_nearest_neighbors"
 
 
+def _names_itself(graph: Any) -> NDArray[np.bool_]:
+    """Tell which rows of a sparse graph have a stored entry for themselves, zeros included."""
+    entries = sparse.coo_array(graph)
+    own = np.zeros(graph.shape[0], dtype=bool)
+    own[entries.row[entries.row == entries.col]] = True
+    return own
+
+
 def spectral_embedding(
     adjacency: Any,
     *,
@@ -313,7 +326,8 @@ def spectral_embedding(
     Parameters
     ----------
     adjacency : {array-like, sparse matrix} of shape (n_samples, n_samples)
-        Affinities of the nodes, symmetric and not negative.
+        Affinities of the nodes, not negative. Where the two directions of one differ,
+        their mean is used, with a warning.
     n_components : int, default=8
         Number of columns.
     eigen_solver, random_state, eigen_tol

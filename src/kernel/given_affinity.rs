@@ -1,7 +1,9 @@
 //! Affinities that a caller brings, full or sparse, and every check of them.
 //!
 //! Place: the door to [`super::affinity`] for affinities that are already known.
-//! They must be finite, not negative and symmetric; every refusal names the pair.
+//! They must be finite and not negative; every refusal names the pair. Where the two
+//! directions of an affinity differ their mean is taken, as in scikit-learn, and the user
+//! is told of the pair in which they differ most, unless it is by rounding.
 //!
 //! Cost: one pass over a full matrix, a sort of the entries of a sparse one.
 
@@ -10,7 +12,7 @@ use rayon::prelude::*;
 
 use super::affinity::Affinity;
 use crate::context::Ctx;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, WarningKind};
 use crate::graph::Graph;
 use crate::input::check::asymmetry_by;
 use crate::input::{Csr, Scale};
@@ -29,7 +31,7 @@ pub struct Given {
     pub scale: Scale,
 }
 
-/// A caller's full matrix of affinities: square, not negative, symmetric.
+/// A caller's full matrix of affinities: square, not negative.
 pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Given> {
     let (n, columns) = matrix.dim();
     if n != columns {
@@ -51,7 +53,7 @@ pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Given> {
     let most: Vec<f64> = (0..n).into_par_iter().map(most).collect();
     let (gap, i, j) = asymmetry_by(matrix, |gap, i, j| gap / most[i].min(most[j]), ctx)?;
     if gap > ASYMMETRY {
-        return Err(lopsided(i, j, matrix[[i, j]], matrix[[j, i]]));
+        tell_of_asymmetry(i, j, matrix[[i, j]], matrix[[j, i]], ctx);
     }
     ctx.reserve(
         8 * (n * n) as u64,
@@ -70,7 +72,7 @@ pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Given> {
     Ok(Given { affinity, own: matrix.diag().to_vec(), scale })
 }
 
-/// A caller's sparse affinities: both directions of every entry, not negative.
+/// A caller's sparse affinities: square, not negative. What is not stored is 0.
 pub fn given_sparse(given: &Csr, ctx: &Ctx) -> Result<Given> {
     let n = given.rows();
     if given.cols != n {
@@ -134,12 +136,13 @@ fn paired(n: usize, entries: &[(u32, u32, f64, bool)], scale: Scale, ctx: &Ctx) 
         }
         offsets.push(targets.len());
     }
-    let rounding = |i: usize, j: usize| ASYMMETRY * most[i].min(most[j]);
-    let wrong = gaps.into_iter().find(|&(i, j, ahead, back)| (ahead - back).abs() > rounding(i, j));
-    match wrong {
-        Some((i, j, ahead, back)) => Err(lopsided(i, j, scale.back(ahead), scale.back(back))),
-        None => Graph::from_csr(n, &offsets, &targets, &weights, ctx),
+    let share = |&(i, j, ahead, back): &(usize, usize, f64, f64)| (ahead - back).abs() / most[i].min(most[j]);
+    // Each pair is there from both ends: the first of them is told.
+    let worst = gaps.iter().reduce(|worst, pair| if share(pair) > share(worst) { pair } else { worst });
+    if let Some(&(i, j, ahead, back)) = worst.filter(|pair| share(pair) > ASYMMETRY) {
+        tell_of_asymmetry(i, j, scale.back(ahead), scale.back(back), ctx);
     }
+    Graph::from_csr(n, &offsets, &targets, &weights, ctx)
 }
 
 /// What is wrong with an affinity on its own, if anything is.
@@ -154,11 +157,14 @@ fn fault(i: usize, j: usize, weight: f64) -> Option<Error> {
     )))
 }
 
-fn lopsided(i: usize, j: usize, ahead: f64, back: f64) -> Error {
-    Error::input(format!(
-        "the affinity matrix is not symmetric: from row {i} to row {j} it is {ahead}, back it is {back}; pass a \
-         symmetric matrix, for example (A + A.T) / 2"
-    ))
+fn tell_of_asymmetry(i: usize, j: usize, ahead: f64, back: f64, ctx: &Ctx) {
+    ctx.warn(
+        WarningKind::InputAdjusted,
+        format!(
+            "the affinity matrix is not symmetric: from row {i} to row {j} it is {ahead}, back it is {back}; the \
+             mean (A + A.T) / 2 is used, pass that to silence this"
+        ),
+    );
 }
 
 #[cfg(test)]
@@ -166,17 +172,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sparse_affinities_may_be_unsorted_but_not_lopsided() {
+    fn sparse_affinities_may_be_unsorted_and_lopsided_ones_are_told() {
         let csr = |values: Vec<f64>| Csr { cols: 2, offsets: vec![0, 2, 3], indices: vec![1, 0, 0], values };
-        let refusal =
-            |values| given_sparse(&csr(values), &Ctx::new(1, 0)).err().map(|error| error.to_string());
-        let given = given_sparse(&csr(vec![2.0, 5.0, 2.0]), &Ctx::new(1, 0)).unwrap();
-        let Affinity::Sparse(graph) = given.affinity else { panic!() };
-        assert_eq!((graph.weights(), graph.len()), (&[2.0, 2.0][..], 2));
-        assert_eq!(given.own, [5.0, 0.0]);
-        let refused = refusal(vec![2.0, 5.0, 3.0]).unwrap();
-        assert!(refused.contains("row 0 to row 1"), "{refused}");
-        let refused = refusal(vec![2.0, 5.0, -3.0]).unwrap();
+        let weights = |values| {
+            let ctx = Ctx::new(1, 0);
+            let given = given_sparse(&csr(values), &ctx)?;
+            let Affinity::Sparse(graph) = given.affinity else { panic!() };
+            let told: Vec<String> = ctx.take_warnings().into_iter().map(|warning| warning.message).collect();
+            Ok::<_, Error>((
+                graph.weights().iter().map(|&weight| given.scale.back(weight)).collect(),
+                given.own,
+                told,
+            ))
+        };
+        assert_eq!(weights(vec![2.0, 5.0, 2.0]).unwrap(), (vec![2.0, 2.0], vec![5.0, 0.0], vec![]));
+        let (mean, _, told) = weights(vec![2.0, 5.0, 3.0]).unwrap();
+        assert_eq!(mean, [2.5, 2.5]);
+        assert!(told[0].contains("from row 0 to row 1 it is 2, back it is 3"), "{told:?}");
+        let refused = weights(vec![2.0, 5.0, -3.0]).unwrap_err().to_string();
         assert!(refused.contains("rows 1 and 0"), "{refused}");
     }
 }

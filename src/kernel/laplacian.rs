@@ -31,7 +31,7 @@ pub fn normalized_laplacian(
     ctx: &Ctx,
 ) -> Result<SparseSymmetric> {
     let roots = inverse_roots(degrees);
-    let off = |i: usize, j: usize, weight: f64| -weight * (roots[i] * roots[j]);
+    let off = |i: usize, j: usize, weight: f64| -share(weight, roots[i], roots[j]);
     let diagonal = |i: usize| {
         // A row alone is in the null space.
         let alone = affinity.row(i).1.iter().all(|&weight| weight == 0.0);
@@ -62,6 +62,13 @@ fn on_pattern(
         Ok(())
     })?;
     SparseSymmetric::of_rows(rows)
+}
+
+/// An affinity over the roots of both degrees, which are given inverted: a number even
+/// where the degrees are so small that their product is none.
+fn share(weight: f64, one: f64, other: f64) -> f64 {
+    let both = one * other;
+    if both.is_finite() { weight * both } else { (weight * one.min(other)) * one.max(other) }
 }
 
 /// D^-½.
@@ -104,7 +111,7 @@ impl SymmetricOperator for NormalizedAffinity<'_> {
     }
 
     fn to_dense(&self, _: &Ctx) -> Result<Array2<f64>> {
-        let value = |(i, j)| self.matrix[[i, j]] * (self.roots[i] * self.roots[j]);
+        let value = |(i, j)| share(self.matrix[[i, j]], self.roots[i], self.roots[j]);
         Ok(Array2::from_shape_fn(self.matrix.dim(), value))
     }
 }
@@ -167,12 +174,13 @@ pub fn null_contrasts(degrees: &[f64], pieces: &Components, most: usize) -> Arra
     let mut contrasts = Array2::zeros((degrees.len(), count));
     for c in 0..count {
         let (before, own) = (volumes[..=c].iter().sum::<f64>(), volumes[c + 1]);
-        let ahead = (before / own / (before + own)).sqrt();
+        let ahead = (before / (before + own)).sqrt();
         let behind = (own / before / (before + own)).sqrt();
         for (i, (&degree, &piece)) in degrees.iter().zip(&pieces.labels).enumerate() {
             contrasts[[i, c]] = match piece.cmp(&(c + 1)) {
                 std::cmp::Ordering::Less => -behind * degree.sqrt(),
-                std::cmp::Ordering::Equal => ahead * degree.sqrt(),
+                // Degrees beside their own sum: a piece may weigh next to nothing.
+                std::cmp::Ordering::Equal => ahead * (degree / own).sqrt(),
                 std::cmp::Ordering::Greater => 0.0,
             };
         }

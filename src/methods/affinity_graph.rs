@@ -114,7 +114,7 @@ pub fn of_neighborhood(
     };
     let affinity = Affinity::Sparse(graph);
     if let Some(heat) = heat {
-        let suggested = scale.back(Heat::automatic(reach.iter().map(|&(distance, _)| distance)).bandwidth);
+        let suggested = || Ok(scale.back(usual_gap(reaches(lengths, 1).into_iter().map(|reach| reach.0))));
         refuse_lonely_rows(&affinity, "bandwidth", scale.back(heat.bandwidth), suggested, |row| {
             Some(manifold.data_row(row as u32))
         })?;
@@ -177,7 +177,7 @@ pub fn of_length_graph(
     let affinity = Affinity::Sparse(graph);
     let held = in_pieces(affinity, 0.0, policy, UNKNOWN, ctx)?;
     if let Some(heat) = heat {
-        let suggested = Heat::automatic(reach.iter().map(|&(distance, _)| distance)).bandwidth;
+        let suggested = || Ok(usual_gap(reaches(&lengths, 1).into_iter().map(|reach| reach.0)));
         // A row without edges is a piece at any bandwidth.
         let with_edges = |row: usize| Some(held.data_row(row)).filter(|&row| !lengths.row(row).0.is_empty());
         refuse_lonely_rows(&held.affinity, "bandwidth", heat.bandwidth, suggested, with_edges)?;
@@ -208,20 +208,7 @@ pub fn of_kernel(points: PointsRef<'_>, gamma: f64, policy: Policy, ctx: &Ctx) -
     let mut affinity = Affinity::Dense(matrix);
     affinity.take_diagonal();
     let own = vec![1.0; affinity.len()];
-    if affinity.degrees().iter().any(|&degree| degree < NO_DEGREE) {
-        // At working scale: the squares of the data's own distances may be no numbers.
-        let scale = scale_of_points(points);
-        let gap = median_gap(scale.points(points).view(), ctx)?;
-        let suggested = 1.0 / scale.back_squared(gap * gap);
-        if !suggested.is_normal() {
-            return Err(Error::input(format!(
-                "distances to nearest neighbours are about {:.1e}, and no `gamma` fits their squares; divide the \
-                 data by about that",
-                scale.back(gap)
-            )));
-        }
-        refuse_lonely_rows(&affinity, "gamma", gamma, suggested, Some)?;
-    }
+    refuse_lonely_rows(&affinity, "gamma", gamma, || fitting_gamma(points, ctx), Some)?;
     let apart = "the affinities between them vanish (lower `gamma` to join them)";
     let held = in_pieces(affinity, 0.0, policy, apart, ctx)?;
     let points = match &held.kept {
@@ -248,33 +235,65 @@ pub fn of_affinity_graph(given: &Csr, policy: Policy, ctx: &Ctx) -> Result<Affin
     Ok(AffinityGraph::held(held, Source::Affinities { rows, scale }, None).with_own(own))
 }
 
-/// Median distance of a point to its nearest other one; 1 when all are equal.
-fn median_gap(points: PointsRef<'_>, ctx: &Ctx) -> Result<f64> {
-    let index = Index::build(points, Metric::Euclidean, Algorithm::Auto, ctx)?;
-    let near = index.neighbors_of_all(Hood::Nearest(1), ctx)?;
-    Ok(Heat::automatic(near.distances.into_iter()).bandwidth)
+/// The γ at which rows know their nearest neighbours.
+fn fitting_gamma(points: PointsRef<'_>, ctx: &Ctx) -> Result<f64> {
+    // At working scale: the squares of the data's own distances may be no numbers.
+    let scale = scale_of_points(points);
+    let scaled = scale.points(points);
+    let index = Index::build(scaled.view(), Metric::Euclidean, Algorithm::Auto, ctx)?;
+    let gap = usual_gap(index.neighbors_of_all(Hood::Nearest(1), ctx)?.distances.into_iter());
+    let suggested = 1.0 / scale.back_squared(gap * gap);
+    if suggested.is_normal() {
+        return Ok(suggested);
+    }
+    Err(Error::input(format!(
+        "distances to nearest neighbours are about {:.1e}, and no `gamma` fits their squares; divide the data by \
+         about that",
+        scale.back(gap)
+    )))
 }
 
-/// Refuse a width at which some row is like no other, unless it is no row of the data
-/// that a width has a say in.
+/// Rows that may be like no other before the width is refused: a few are outliers, and
+/// the policy for pieces says what becomes of them.
+const MOST_LONELY: f64 = 0.1;
+
+/// Refuse a width at which many rows are like no other, judged by those that have
+/// neighbours at all: row → row of the data. `suggested` is asked only then.
 fn refuse_lonely_rows(
     affinity: &Affinity,
     parameter: &'static str,
     width: f64,
-    suggested: f64,
+    suggested: impl FnOnce() -> Result<f64>,
     data_row: impl Fn(usize) -> Option<usize>,
 ) -> Result<()> {
     let degrees = affinity.degrees();
-    let lonely = (0..degrees.len()).filter(|&row| degrees[row] < NO_DEGREE).find_map(data_row);
-    let Some(row) = lonely.filter(|_| affinity.len() > 1) else { return Ok(()) };
+    let (mut judged, mut lonely) = (0, Vec::new());
+    for (row, &degree) in degrees.iter().enumerate() {
+        let Some(row) = data_row(row) else { continue };
+        judged += 1;
+        if degree < NO_DEGREE {
+            lonely.push(row);
+        }
+    }
+    let many = lonely.len() as f64 > MOST_LONELY * judged as f64 && degrees.len() > 1;
+    let Some(row) = lonely.first().filter(|_| many) else { return Ok(()) };
+    let suggested = suggested()?;
     Err(Error::param(
         parameter,
         format!(
-            "at {parameter} = {width:e} the affinity of row {} to every other row vanishes; try {parameter} = \
-             {suggested:.3e}, which the distances to nearest neighbours suggest",
-            row
+            "at {parameter} = {width:e} the affinities of {} of {judged} rows to every other row vanish (row {row} is \
+             the first); try {parameter} = {suggested:.3e}, which the distances to nearest neighbours suggest",
+            lonely.len()
         ),
     ))
+}
+
+/// The length that all but a twentieth of these, which are not 0, stay within; 1 when
+/// there are none. Where more than that vanish at some width, it is a wider one.
+fn usual_gap(lengths: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = lengths.filter(|&length| length > 0.0).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len() * 19 / 20).copied().unwrap_or(1.0)
 }
 
 /// Row of the data → row that takes part.

@@ -19,8 +19,8 @@ use super::neighborhood::{Setting, as_indices};
 use super::smoothest::{spread_rows, with_equal_rows};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::graph::Components;
 use crate::graph::geodesic::PathMethod;
+use crate::graph::{Components, Graph};
 use crate::input::Scale;
 use crate::input::check;
 use crate::input::scale::{scale_of_matrix, scale_of_points};
@@ -130,9 +130,19 @@ pub fn near(
 }
 
 /// The automatic ε of a kernel on neighbour lists: that of all pairs where their
-/// distances are known, of the edges where not. The kernel must not end inside the
-/// lists: ε is at least the squared distance to the last neighbour (the median).
+/// distances are known, of the edges where not, as far as the lists allow.
+///
+/// Lists cut the kernel off. Where ε is wide against their reach every value in them
+/// is about 1, neither ε nor the density has a say any more, and α takes nothing out.
+/// So ε is at most [`REACH`] of the squared distance to the last neighbour (the median);
+/// but then rows in thin regions must still have somewhere to go: it is not cut below
+/// the squared distance to neighbour [`NEAR`] of all but a hundredth of the rows, and in
+/// no case lies below that distance's median.
 fn width_on_lists(manifold: &Manifold, hood: Hood, data: Data<'_>, ctx: &Ctx) -> Result<Width> {
+    /// exp(−5) is what the kernel falls to at the end of the lists.
+    const REACH: f64 = 0.2;
+    /// Enough steps to leave a place in two or three dimensions.
+    const NEAR: usize = 4;
     let lengths = manifold.graph();
     let (some, compared) = sample(lengths.len());
     let lists: Vec<Vec<f64>> = match manifold.lengths_between(&some, &compared, data, ctx)? {
@@ -145,11 +155,25 @@ fn width_on_lists(manifold: &Manifold, hood: Hood, data: Data<'_>, ctx: &Ctx) ->
     };
     let width = automatic_width(&lists, ctx)?;
     let k = if let Hood::Nearest(k) = hood { k } else { usize::MAX };
-    let mut reach: Vec<f64> =
-        reaches(lengths, k).iter().map(|reach| reach.0).filter(|&reach| reach > 0.0).collect();
-    reach.sort_unstable_by(f64::total_cmp);
-    let last = reach.get(reach.len() / 2).map_or(0.0, |length| length * length);
-    Ok(Width { epsilon: width.epsilon.max(last), ..width })
+    let last = squared_reaches(lengths, k);
+    let near = squared_reaches(lengths, k.min(NEAR));
+    let widest = (REACH * quantile(&last, 0.5)).max(quantile(&near, 0.99));
+    let epsilon = if widest > 0.0 { width.epsilon.min(widest) } else { width.epsilon };
+    Ok(Width { epsilon: epsilon.max(quantile(&near, 0.5)), ..width })
+}
+
+/// Squared distances to the k-th neighbour, ascending; copies aside.
+fn squared_reaches(lengths: &Graph, k: usize) -> Vec<f64> {
+    let mut squares: Vec<f64> =
+        reaches(lengths, k).iter().map(|reach| reach.0 * reach.0).filter(|&square| square > 0.0).collect();
+    squares.sort_unstable_by(f64::total_cmp);
+    squares
+}
+
+/// The value below which a share of the sorted ones lies; 0 when there are none.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let last = sorted.len().saturating_sub(1);
+    sorted.get((share * last as f64).round() as usize).copied().unwrap_or(0.0)
 }
 
 /// Squared lengths from some rows to others, a row to itself left out.

@@ -24,7 +24,7 @@ use super::neighborhood::Setting;
 use super::smoothest::{Problem, Telling, Walk, smoothest};
 use crate::context::Ctx;
 use crate::embedding::Knobs;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, WarningKind};
 use crate::extend::Nystrom;
 use crate::graph::Policy;
 use crate::kernel::laplacian::NormalizedAffinity;
@@ -164,6 +164,7 @@ impl Recipe for DiffusionMaps {
         let DiffusionKernel { kernel, pieces, labels, bridges, reach, epsilon, dimension } =
             self.kernel(data, ctx)?;
         check_components(self.n_components, kernel.len() - 1, "rows of the largest component - 1")?;
+        tell_of_epsilon(reach.length_scale().back_squared(epsilon), ctx);
         let markov = Markov::new(kernel, self.alpha, ctx)?;
         let walk = match (&markov.kernel, markov.laplacian(ctx)) {
             (_, Some(laplacian)) => Walk::Sparse(laplacian?),
@@ -221,6 +222,21 @@ impl Recipe for DiffusionMaps {
             None => 8 * n * n + basis,
         }
     }
+}
+
+/// Tell when ε, the square of a length, is no number although the length is one.
+fn tell_of_epsilon(epsilon: f64, ctx: &Ctx) {
+    if epsilon.is_normal() && epsilon < f64::MAX {
+        return;
+    }
+    ctx.warn(
+        WarningKind::InputAdjusted,
+        format!(
+            "the squares of distances in this data are too {} for floating-point numbers: the map is right, but \
+             `epsilon_` is only their nearest number, {epsilon:e}; rescale the data to see it",
+            if epsilon > 1.0 { "large" } else { "small" }
+        ),
+    );
 }
 
 /// π of all rows of the data; rows left out are never visited.

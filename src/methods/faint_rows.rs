@@ -29,8 +29,8 @@ use crate::linalg::multifrontal::{Entries, Factor, Structure};
 const FAINT: f64 = 1e-8;
 /// Entries of v above this share of the largest have enough of them.
 const WEIGHTY: f64 = 1e-4;
-/// Eigenvalues of the walk below this are not divided by.
-const TINY: f64 = 1e-3;
+/// Eigenvalues of the walk below this have no digits left, and are not divided by.
+const TINY: f64 = 1e-10;
 /// An affinity below this share of both its rows changes nothing.
 const NO_SHARE: f64 = 1e-20;
 /// So many rows are solved for by elimination.

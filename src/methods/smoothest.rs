@@ -20,7 +20,11 @@ use crate::error::{Error, Result};
 use crate::graph::Components;
 use crate::kernel::laplacian::{FlippedLaplacian, NormalizedAffinity, null_contrasts, null_vectors};
 use crate::kernel::{Affinity, SparseSymmetric};
-use crate::spectrum::{Options, Spectrum, SymmetricOperator, bottom, top};
+use crate::spectrum::{Options, Solver, Spectrum, SymmetricOperator, bottom, top};
+
+/// Rows up to which a full matrix is decomposed where products with it do not suffice:
+/// seconds.
+const MOST_DENSE: usize = 2000;
 
 /// A Laplacian in the form its affinities have.
 pub enum Walk<'a> {
@@ -111,6 +115,10 @@ pub fn smoothest(
         Walk::Dense(flipped, bound) => {
             let options = Options { deflate: Some(null), ..options.clone() };
             let mut found = top(flipped.as_ref(), wanted, &options, ctx)?;
+            if !found.converged && options.solver == Solver::Auto && measure.len() <= MOST_DENSE {
+                let options = Options { solver: Solver::Dense, ..options };
+                found = top(flipped.as_ref(), wanted, &options, ctx)?;
+            }
             found.values.iter_mut().chain(&mut found.next).for_each(|value| *value = bound - *value);
             found
         }

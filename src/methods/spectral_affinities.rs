@@ -68,6 +68,8 @@ impl SpectralEmbedding {
         crate::input::check::check_offsets(graph)?;
         let names_itself = |row: usize| graph.row(row).0.contains(&(row as u32));
         let own = usize::from((0..graph.rows()).all(names_itself));
+        let others = |row: usize| graph.row(row).0.iter().filter(|&&other| other as usize != row).count();
+        let longest = (0..graph.rows()).map(others).max().unwrap_or(0);
         let hood = match (self.n_neighbors, self.radius) {
             (None, None) => Hood::Nearest(graph.rows()),
             (Some(k), None) if k > own => Hood::Nearest(k - own),
@@ -75,7 +77,7 @@ impl SpectralEmbedding {
         };
         let (weight, policy) = (self.edge_weight(), self.disconnected);
         let graph = affinity_graph::of_length_graph(graph, hood, weight, policy, self.isolated, ctx)?;
-        Ok((graph, self.n_neighbors))
+        Ok((graph, self.n_neighbors.map(|k| k.min(longest + own))))
     }
 
     /// The affinities of the data, and `n_neighbors` as it was used.

@@ -28,6 +28,9 @@ pub enum Algorithm {
     Brute,
 }
 
+/// Rows that a search of a tree evaluates at the least: those of a leaf or two.
+const LEAST: f64 = 24.0;
+
 /// Fewer rows than this are not worth a tree.
 const FEW: usize = 64;
 
@@ -52,8 +55,13 @@ pub(super) fn wants_tree(
         Algorithm::Auto if n < FEW => return Ok(None),
         Algorithm::Auto => {}
     }
-    if dims > WIDE && n > 2 * SAMPLE {
-        let picked = (0..n).step_by(n.div_ceil(SAMPLE));
+    let pays = |share: f64| share * tree_cost(dims) < brute_cost(dims, metric);
+    if !pays(LEAST / n as f64) {
+        return Ok(None);
+    }
+    if dims > WIDE {
+        let step = if n > 2 * SAMPLE { n.div_ceil(SAMPLE) } else { 1 };
+        let picked = (0..n).step_by(step);
         let sample: Vec<f64> = picked.flat_map(|row| &rows[row * dims..(row + 1) * dims]).copied().collect();
         let tree = Tree::build(&sample, dims, ctx)?;
         // A tree helps the more the more rows there are; one that must look at
@@ -63,8 +71,7 @@ pub(super) fn wants_tree(
         }
     }
     let tree = Tree::build(rows, dims, ctx)?;
-    let share = evaluated(&tree, rows, metric, 200);
-    Ok((share * tree_cost(dims) < brute_cost(dims, metric)).then_some(tree))
+    Ok(pays(evaluated(&tree, rows, metric, 200)).then_some(tree))
 }
 
 /// The share of all rows that a search evaluates.

@@ -1,6 +1,7 @@
 """Laplacian eigenmaps and diffusion maps, against formulas, scikit-learn and known spectra."""
 
 import itertools
+import re
 import warnings
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
-from conftest import affine_residual, assert_same_columns, swiss_roll
+from conftest import affine_residual, assert_same_columns, rolled, swiss_roll
 from planish import (
     DiffusionMaps,
     SpectralEmbedding,
@@ -25,6 +26,7 @@ from planish import (
 from planish.exceptions import (
     DisconnectedGraphError,
     DisconnectedGraphWarning,
+    InputAdjustedWarning,
     InputError,
     MemoryNeedError,
     ParameterError,
@@ -152,6 +154,29 @@ def test_given_neighbours():
             n_neighbors=k + 1, affinity="precomputed_nearest_neighbors", random_state=0
         ).fit_transform(D)
         assert_same_columns(points.embedding_, theirs, 1e-6)
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+def test_the_affinities_of_given_neighbours_are_scikit_learns(include_self):
+    X = swiss_roll(200)
+    G = kneighbors_graph(X, 10, mode="distance", include_self=include_self)
+    estimator = SpectralEmbedding(n_neighbors=10, affinity="precomputed_nearest_neighbors")
+    for given in (G, squareform(pdist(X))):
+        theirs = sklearn.manifold.SpectralEmbedding(
+            **{
+                name: value
+                for name, value in estimator.get_params().items()
+                if name in sklearn.manifold.SpectralEmbedding().get_params()
+            }
+        ).set_params(random_state=0)
+        ours = clone(estimator).fit(given).affinity_matrix_
+        assert abs(ours - theirs.fit(given).affinity_matrix_).max() == 0
+
+
+def test_the_number_of_neighbours_is_that_of_the_graph():
+    G = kneighbors_graph(swiss_roll(200), 8, mode="distance")
+    estimator = SpectralEmbedding(n_neighbors=30, affinity="precomputed_nearest_neighbors")
+    assert estimator.fit(G).n_neighbors_ == 8
 
 
 def test_the_function_is_scikit_learns():
@@ -420,6 +445,34 @@ def test_neighbours_are_enough():
     assert affine_residual(some.embedding_, full.embedding_) < 1e-2
 
 
+@pytest.mark.parametrize("n_neighbors", [64, None])
+def test_the_default_takes_the_density_out(n_neighbors):
+    """An unevenly sampled circle: the first functions of its Laplacian are cosine and sine."""
+    angle = np.random.default_rng(0).vonmises(0, 1, 3000)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    maps = DiffusionMaps(2, n_neighbors=n_neighbors).fit(circle)
+    assert affine_residual(maps.eigenvectors_, circle) < 0.2
+    # Without it the walk is drawn to where the rows are.
+    drawn = DiffusionMaps(2, alpha=0.0, n_neighbors=n_neighbors).fit(circle)
+    assert affine_residual(drawn.eigenvectors_, circle) > 0.3
+
+
+def test_the_default_unrolls():
+    X, flat = rolled(3000, 0)
+    along = (flat[:, 0] - flat[:, 0].min()) / np.ptp(flat[:, 0])
+    maps = DiffusionMaps(1).fit(X)
+    assert affine_residual(maps.eigenvectors_, np.cos(np.pi * along)[:, None]) < 0.1
+
+
+def test_an_epsilon_that_is_no_number_is_told():
+    X = swiss_roll(200)
+    plain = DiffusionMaps().fit(X)
+    for unit, word in ((1e-200, "small"), (1e200, "large")):
+        with pytest.warns(InputAdjustedWarning, match=f"too {word}.*epsilon_"):
+            other = DiffusionMaps().fit(unit * X)
+        assert_same_columns(other.embedding_, plain.embedding_, 1e-6)
+
+
 def test_the_automatic_epsilon_follows_the_unit():
     X = swiss_roll(500)
     one = DiffusionMaps().fit(X)
@@ -586,6 +639,82 @@ def test_more_asked_for_than_there_is(estimator):
             clone(estimator).set_params(n_neighbors=10, n_components=p).fit(X)
 
 
+def test_one_directional_neighbours_as_in_scikit_learn():
+    """Lists of neighbours are a common affinity, and no symmetric one."""
+    A = kneighbors_graph(swiss_roll(300), 10)
+    with pytest.warns(InputAdjustedWarning, match=r"not symmetric.*mean"):
+        ours = spectral_embedding(A, n_components=3)
+    with pytest.warns(UserWarning, match="not symmetric"):
+        theirs = sklearn.manifold.spectral_embedding(A, n_components=3, random_state=0)
+    assert_same_columns(ours, theirs, 1e-6)
+
+
+def test_rounding_of_float32_affinities_is_mended_and_said():
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    K = np.exp(-(cdist(X, X).astype(np.float32) ** 2))
+    A = K / K.sum(1)[:, None] ** 0.5 / K.sum(0)[None, :] ** 0.5
+    assert (A != A.T).any()
+    with pytest.warns(InputAdjustedWarning, match="not symmetric"):
+        ours = spectral_embedding(A, n_components=2)
+    exact = spectral_embedding((A.astype(float) + A.T.astype(float)) / 2, n_components=2)
+    assert ours.dtype == np.float32
+    np.testing.assert_allclose(ours, exact, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SpectralEmbedding(affinity="rbf", gamma=1 / 3),
+        SpectralEmbedding(weights="heat", bandwidth=1.2, n_neighbors=8),
+    ],
+    ids=["rbf", "heat"],
+)
+def test_a_row_like_no_other_is_a_piece(estimator):
+    cloud = np.random.default_rng(0).normal(size=(60, 3))
+    X = np.vstack([cloud, [[1e3, 0.0, 0.0]]])
+    with pytest.warns(DisconnectedGraphWarning, match="2 connected components"):
+        kept = clone(estimator).set_params(disconnected="largest").fit(X)
+    assert np.isnan(kept.embedding_[60]).all()
+    assert_same_columns(kept.embedding_[:60], clone(estimator).fit(cloud).embedding_, 1e-8)
+    with pytest.warns(DisconnectedGraphWarning, match="only tell them apart"):
+        apart = clone(estimator).fit(X).embedding_[:, 0]
+    assert np.ptp(apart[:60]) < 1e-9
+    assert abs(apart[60] - apart[0]) > 0.01
+    with pytest.raises(DisconnectedGraphError, match="`gamma`") as caught:
+        clone(estimator).set_params(disconnected="error").fit(X)
+    assert caught.value.labels.tolist() == [0] * 60 + [1]
+
+
+@pytest.mark.parametrize(("name", "width"), [("gamma", 1e6), ("bandwidth", 1e-5)])
+def test_the_suggested_width_works(name, width):
+    """Half of the rows ten times as far apart as the others."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((60, 2)), 10 * rng.random((60, 2))])
+    how = {"affinity": "rbf"} if name == "gamma" else {"weights": "heat", "n_neighbors": 10}
+    with pytest.raises(ParameterError, match=f"try {name}") as caught:
+        SpectralEmbedding(**how, **{name: width}).fit(X)
+    suggested = float(re.search(rf"try {name} = (\S+),", str(caught.value))[1])
+    assert (suggested < width) == (name == "gamma")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        Y = SpectralEmbedding(**how, **{name: suggested}).fit_transform(X)
+    assert np.isfinite(Y).all()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("tie", [1e-309, 5e-324, 1e-300])
+def test_degrees_that_are_hardly_numbers(form, tie):
+    W = np.ones((6, 6))
+    W[4:], W[:, 4:] = 0, 0
+    W[4, 5] = W[5, 4] = tie
+    with pytest.warns(PlanishWarning):
+        Y = spectral_embedding(form(W), n_components=2)
+    assert np.isfinite(Y).all()
+    assert np.ptp(Y[:4, 0]) < 1e-12
+    assert Y[4, 0] == pytest.approx(Y[5, 0], rel=1e-12)
+    assert Y[4, 0] != pytest.approx(Y[0, 0], rel=1e-3)
+
+
 def test_an_affinity_that_underflows_suggests_a_scale():
     with pytest.raises(PlanishError, match=r"gamma"):
         SpectralEmbedding(affinity="rbf", gamma=1e8).fit(swiss_roll(100))
@@ -598,7 +727,6 @@ def test_bad_affinities_name_the_pair(form):
     for value, back, match in (
         (-1.0, -1.0, r"(?s)2\b.*\b5\b.*-1"),
         (np.nan, np.nan, r"(?s)NaN"),
-        (0.9, 0.1, r"(?s)symmetric.*2\b.*\b5\b"),
     ):
         bad = good.copy()
         bad[2, 5], bad[5, 2] = value, back
@@ -779,12 +907,13 @@ def test_asymmetry_is_judged_by_the_rows_it_is_in(form):
     steps = np.arange(50.0)
     W = np.exp(-np.abs(np.subtract.outer(steps, steps)) / 10)
     W[10, 11] = W[11, 10] = 1e9
-    W[3, 4], W[4, 3] = 0.9, 0.1
-    with pytest.raises(InputError, match=r"row 3 to row 4 it is 0.9, back it is 0.1"):
-        SpectralEmbedding(affinity="precomputed").fit(form(W))
-    W[4, 3] = 0.0
-    with pytest.raises(InputError, match=r"row 3 to row 4 it is 0.9, back it is 0;"):
-        SpectralEmbedding(affinity="precomputed").fit(form(W))
+    for back, told in ((0.1, "0.1"), (0.0, "0;")):
+        W[3, 4], W[4, 3] = 0.9, back
+        pair = rf"(row 3 to row 4 it is 0.9, back it is {told}|row 4 to row 3 it is {back:g}, back)"
+        with pytest.warns(InputAdjustedWarning, match=pair):
+            lopsided = SpectralEmbedding(affinity="precomputed").fit(form(W))
+        mean = SpectralEmbedding(affinity="precomputed").fit(form((W + W.T) / 2))
+        np.testing.assert_array_equal(lopsided.embedding_, mean.embedding_)
     # Rounding of a faint affinity is beside the point.
     W[3, 4] = W[4, 3] = 0.9
     W[0, 49], W[49, 0] = 1e-12, 0.0
@@ -801,6 +930,22 @@ def equation_rest(ours):
     step = (W @ ours.embedding_) / W.sum(axis=1)[:, None]
     rest = (1 - ours.eigenvalues_) * ours.embedding_ - step
     return np.abs(rest).max(axis=0) / np.abs(ours.embedding_).max(axis=0)
+
+
+@pytest.mark.parametrize("solver", ["arpack", "iterative", "dense"])
+def test_a_faint_leaf_where_the_walk_nearly_stops(solver):
+    """A leaf f of row 7 has (1 - λ) f = f_7, also where 1 - λ is small."""
+    n = 40
+    W = np.zeros((n + 1, n + 1))
+    for i in range(n):
+        W[i, (i + 1) % n] = W[(i + 1) % n, i] = 1 + 0.01 * np.random.default_rng(i).random()
+    W[n, 7] = W[7, n] = 1e-15
+    ours = SpectralEmbedding(24, affinity="precomputed", eigen_solver=solver).fit(W)
+    walk = 1 - ours.eigenvalues_
+    moving = np.abs(walk) > 1e-6  # one column is the leaf's own
+    assert (moving & (np.abs(walk) < 1e-3)).sum() >= 2
+    expected = ours.embedding_[7, moving] / walk[moving]
+    np.testing.assert_allclose(ours.embedding_[n, moving], expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("solver", ["arpack", "iterative", "dense"])
