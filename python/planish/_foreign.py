@@ -278,7 +278,17 @@ class ForeignNeighbors:
             self.search.radius_neighbors_graph if self.by_radius else self.search.kneighbors_graph
         )
         rows = None if X is None else self.metric.seen(X)
-        return self._of_all_rows(self._run(lambda: find(rows, mode="distance"), X))
+        graph = self._of_all_rows(self._run(lambda: find(rows, mode="distance"), X))
+        return graph if X is None or _data.is_sparse(X) else self._with_own_rows(graph, X)
+
+    def _with_own_rows(self, graph: Any, X: Any) -> Any:
+        """Say 0 of equal rows (of zeros, say) of which a metric by name knows no distance."""
+        lost = np.flatnonzero(np.isnan(graph.data))
+        if lost.size:
+            new = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))[lost]
+            equal = (X[new] == self.rows[graph.indices[lost]]).all(axis=1)
+            graph.data[lost[equal]] = 0.0
+        return graph
 
     def _run(self, call: Callable[[], Any], X: Any) -> Any:
         """Run scikit-learn's search, of new rows X or of the training rows."""

@@ -152,8 +152,8 @@ class LocallyLinearEmbedding(LocalEmbedding):
     RankDeficientWarning
         The distinct rows of every component are too few, or span too few dimensions,
         for `n_components` columns; most neighbourhoods span fewer directions than
-        that, so that further columns only repeat the others; or the next eigenvalue is that of the last column,
-        so that this is one choice of many.
+        that, so that further columns only repeat the others; or the next eigenvalue is
+        that of the last column, so that this is one choice of many.
 
     See Also
     --------

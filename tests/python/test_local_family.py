@@ -888,6 +888,15 @@ def test_training_rows_of_truth_values(metric):
     assert_exact(estimator, X)
 
 
+def test_a_row_of_zeros_has_no_distance_to_itself_and_is_found():
+    X = np.array([[1, 1], [1, 0], [0, 1], [1, 1], [0, 0], [0, 1], [1, 0]], dtype=bool)
+    estimator = LocallyLinearEmbedding(n_neighbors=1, n_components=1, metric="dice")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanishWarning)
+        estimator.fit(X)
+    assert_exact(estimator, X)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_rows_in_one_direction_are_no_copies_under_cosine(method):
     rng = np.random.default_rng(0)
