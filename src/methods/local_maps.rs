@@ -382,3 +382,20 @@ fn normalize(placed: &mut Array2<f64>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_column_has_no_norm() {
+        for (rows, value) in [(3, 0.1), (1000, 0.1), (200_000, 1.0 / 3.0)] {
+            let mut placed = Array2::from_elem((rows, 2), value);
+            placed[[0, 1]] = -value;
+            normalize(&mut placed);
+            assert!(placed.column(0).iter().all(|&entry| entry == 0.0), "{rows}");
+            let other = placed.column(1);
+            assert!((other.dot(&other) - 1.0).abs() < 1e-9, "{rows}");
+        }
+    }
+}
