@@ -441,6 +441,17 @@ fn memory_is_asked_for_what_is_there() {
 }
 
 #[test]
+fn a_wide_radius_is_refused_before_the_search() {
+    // What the lists alone need is there, what is made of them is not.
+    let ctx = Ctx::new(1, 0).with_memory_limit(20_000_000);
+    let all = LocallyLinearEmbedding::default().n_neighbors(None).radius(10.0);
+    let told = all.fit(&scattered(600, 2), &ctx).err().unwrap().to_string();
+    assert!(told.contains("the lists of neighbours") && told.contains("`radius`"), "{told}");
+    let few = LocallyLinearEmbedding::default().n_neighbors(None).radius(0.15);
+    few.fit(&scattered(600, 2), &ctx).unwrap();
+}
+
+#[test]
 fn much_regularisation_makes_weights_alike() {
     let (points, _) = roll(200);
     for method in METHODS {

@@ -418,3 +418,25 @@ proptest! {
         check_all(&points, METRICS[metric], &[Hood::Nearest(k), Hood::Within(10f64.powi(power))], &ctx);
     }
 }
+
+#[test]
+fn a_radius_with_too_many_rows_in_it_is_refused_before_the_search() {
+    // Too few entries for a table that is watched while it grows.
+    let points = noise(600, 2, 3);
+    let ctx = Ctx::new(1, 0).with_memory_limit(6_000_000);
+    let refused = |found: Result<Neighbors, Error>| match found {
+        Err(error @ Error::Memory { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    for algorithm in [Algorithm::Brute, Algorithm::Tree] {
+        let index = build(points.view(), Metric::Euclidean, algorithm, &ctx);
+        let told = refused(index.neighbors_of_all(Hood::Within(10.0), &ctx));
+        assert!(told.contains("the table of neighbours") && told.contains("`radius`"), "{told}");
+        assert!(index.neighbors_of_all(Hood::Within(1e-3), &ctx).is_ok());
+        let mean = index.mean_within(10.0, &ctx).unwrap();
+        assert_eq!(mean, 600.0);
+    }
+    let near = from_distances(Array2::<f64>::ones((600, 600)).view(), Hood::Within(2.0), &ctx);
+    assert!(refused(near).contains("the table of neighbours"));
+    assert!(from_distances(Array2::<f64>::ones((600, 600)).view(), Hood::Within(0.5), &ctx).is_ok());
+}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from . import _data
-from .exceptions import ParameterError
+from .exceptions import InputError, ParameterError
 
 NATIVE_METRICS = frozenset(
     {
@@ -23,6 +23,8 @@ NATIVE_METRICS = frozenset(
         "chebyshev", "infinity", "cosine", "correlation",
     }
 )  # fmt: skip
+# Bytes of an entry of the lists while they are made, and what is not worth asking for.
+_ENTRY, _SMALL = 24, 64 << 20
 NATIVE_KERNELS = frozenset({"linear", "poly", "rbf", "sigmoid", "cosine", "laplacian"})
 
 
@@ -50,6 +52,17 @@ class Metric:
         """Refuse NaN, which scikit-learn's metrics would pass on, unless it means missing."""
         if self.name != "nan_euclidean":
             _data.require_finite(X)
+
+    def seen(self, X: Any) -> Any:
+        """Return X as the metric sees it: truth values, if it compares those and X has no other.
+
+        Numbers that are neither 0 nor 1 stay, and scikit-learn says what it makes of them.
+        """
+        from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
+
+        if self.name not in PAIRWISE_BOOLEAN_FUNCTIONS or _data.is_sparse(X):
+            return X
+        return X.astype(bool) if np.isin(X, (0, 1)).all() else X
 
     def learned(self, X: Any) -> Metric:
         """Return the metric with what it takes from the training rows, X, filled in."""
@@ -79,7 +92,10 @@ class Metric:
             f"the {X.shape[0]} × {columns} matrix of distances",
             "use a metric planish evaluates itself, or fewer rows",
         )
-        call = lambda: pairwise_distances(X, Y, metric=self.name, n_jobs=1, **self.keywords)  # noqa: E731
+        rows, others = self.seen(X), None if Y is None else self.seen(Y)
+        call = lambda: pairwise_distances(  # noqa: E731
+            rows, others, metric=self.name, n_jobs=1, **self.keywords
+        )
         found = _named(call, "metric", self.name)
         if self.name == "nan_euclidean":
             # Differences of squares there: equal rows would be almost 0 apart.
@@ -138,6 +154,37 @@ def foreign_kernel(
     return _named(call, "kernel", kernel)
 
 
+class _NoNumberError(Exception):
+    """A metric of the user's returned NaN for this pair."""
+
+    def __init__(self, first: Any, second: Any) -> None:
+        super().__init__("NaN")
+        self.pairs = ((first, second), (second, first))
+
+
+@dataclass(frozen=True)
+class _Numeric:
+    """A callable metric that may not return NaN: a search would only sort it away."""
+
+    metric: Callable[..., float]
+
+    def __call__(self, first: Any, second: Any, **arguments: Any) -> float:
+        distance = self.metric(first, second, **arguments)
+        if distance != distance:  # noqa: PLR0124 (only NaN is not itself)
+            raise _NoNumberError(first, second)
+        return distance
+
+
+def _number_of(values: Any, rows: Any) -> int | None:
+    """Return which of the rows has these values, if one has."""
+    if _data.is_sparse(rows):
+        rows = rows.toarray()
+    if _data.is_sparse(values):
+        values = values.toarray()
+    found = np.flatnonzero((np.asarray(rows) == np.ravel(values)).all(axis=1))
+    return int(found[0]) if found.size else None
+
+
 class ForeignNeighbors:
     """Neighbours under a metric of scikit-learn's, for Isomap and locally linear embedding.
 
@@ -170,7 +217,7 @@ class ForeignNeighbors:
             n_neighbors=n_neighbors,
             radius=radius,
             algorithm=algorithm,
-            metric=metric.name,
+            metric=_Numeric(metric.name) if callable(metric.name) else metric.name,
             p=metric.p,
             metric_params=dict(metric.arguments) or None,
             n_jobs=1,
@@ -189,7 +236,8 @@ class ForeignNeighbors:
             self.firsts = firsts
             if not self.by_radius and isinstance(self.search.n_neighbors, (int, np.integer)):
                 self.search.n_neighbors = min(self.search.n_neighbors, len(firsts) - 1)
-        _named(lambda: self.search.fit(self._searched(X)), "metric", self.metric.name)
+        self._run(lambda: self.search.fit(self.metric.seen(self._searched(X))), None)
+        self._require_room()
         graph = self._graph(None)
         if self.firsts is not None:
             graph = graph[np.searchsorted(firsts, twins)]
@@ -213,10 +261,11 @@ class ForeignNeighbors:
         alone = np.flatnonzero(np.diff(graph.indptr) == 0)
         if attach and alone.size:
             nearest = self._of_all_rows(
-                _named(
-                    lambda: self.search.kneighbors_graph(X[alone], 1, mode="distance"),
-                    "metric",
-                    self.metric.name,
+                self._run(
+                    lambda: self.search.kneighbors_graph(
+                        self.metric.seen(X[alone]), 1, mode="distance"
+                    ),
+                    X,
                 )
             )
             graph = graph.tolil()
@@ -228,8 +277,56 @@ class ForeignNeighbors:
         find = (
             self.search.radius_neighbors_graph if self.by_radius else self.search.kneighbors_graph
         )
-        graph = _named(lambda: find(X, mode="distance"), "metric", self.metric.name)
-        return self._of_all_rows(graph)
+        rows = None if X is None else self.metric.seen(X)
+        graph = self._of_all_rows(self._run(lambda: find(rows, mode="distance"), X))
+        return graph if X is None or _data.is_sparse(X) else self._with_own_rows(graph, X)
+
+    def _with_own_rows(self, graph: Any, X: Any) -> Any:
+        """Say 0 of equal rows (of zeros, say) of which a metric by name knows no distance."""
+        lost = np.flatnonzero(np.isnan(graph.data))
+        if lost.size:
+            new = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))[lost]
+            equal = (X[new] == self.rows[graph.indices[lost]]).all(axis=1)
+            graph.data[lost[equal]] = 0.0
+        return graph
+
+    def _run(self, call: Callable[[], Any], X: Any) -> Any:
+        """Run scikit-learn's search, of new rows X or of the training rows."""
+        try:
+            return _named(call, "metric", self.metric.name)
+        except _NoNumberError as error:
+            rows = self.rows if X is None else X
+            pairs = (
+                (_number_of(one, rows), _number_of(two, self.rows)) for one, two in error.pairs
+            )
+            row, other = next((pair for pair in pairs if None not in pair), (None, None))
+            training = "row" if X is None else "training row"
+            between = (
+                f"row {row} and {training} {other}"
+                if row is not None
+                else "two points that are not rows (centres of a search tree)"
+            )
+            raise InputError(
+                f"the metric returned NaN for {between}; distances must be numbers >= 0"
+            ) from None
+
+    def _require_room(self) -> None:
+        """Refuse a radius with too many rows in it, judged by some of them."""
+        rows = self._searched(self.rows)
+        count = rows.shape[0]
+        if not self.by_radius or _ENTRY * count * count <= _SMALL:
+            return
+        some = rows[:: -(-count // 32)]
+        found = self._run(
+            lambda: self.search.radius_neighbors(self.metric.seen(some), return_distance=False),
+            None,
+        )
+        mean = sum(len(near) for near in found) / len(found)
+        _data.require_memory(
+            int(_ENTRY * mean * count),
+            "the lists of neighbours",
+            "lower `radius`, or fit on a subset of the rows",
+        )
 
     def _searched(self, X: Any) -> Any:
         return X if self.firsts is None else X[self.firsts]

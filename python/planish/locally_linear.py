@@ -141,8 +141,9 @@ class LocallyLinearEmbedding(LocalEmbedding):
     -----
     DisconnectedGraphWarning
         The graph was in pieces: they were embedded apart, or all but the largest
-        were left out. With "standard" also: groups of rows have no neighbours but
-        each other, and each is but a point in some columns.
+        were left out. With "standard", and with "modified" where a row has a single
+        weight vector, also: groups of rows have no neighbours but each other, and
+        each is but a point in some columns.
     ConvergenceWarning
         The eigensolver stopped before its tolerance.
     InputAdjustedWarning
@@ -150,8 +151,9 @@ class LocallyLinearEmbedding(LocalEmbedding):
         or precomputed distances were symmetric only up to rounding and were made so.
     RankDeficientWarning
         The distinct rows of every component are too few, or span too few dimensions,
-        for `n_components` columns; or the next eigenvalue is that of the last column,
-        so that this is one choice of many.
+        for `n_components` columns; most neighbourhoods span fewer directions than
+        that, so that further columns only repeat the others; or the next eigenvalue is
+        that of the last column, so that this is one choice of many.
 
     See Also
     --------
@@ -167,7 +169,9 @@ class LocallyLinearEmbedding(LocalEmbedding):
     columns than the quadratic ones and is the same as "ltsa".
 
     Equal rows count as one, and the neighbours of a row are `n_neighbors` rows in
-    other places; unlike in scikit-learn, copies are never pulled apart.
+    other places; unlike in scikit-learn, copies are never pulled apart. Rows are
+    equal when their values are, whatever the metric says of them, and only with
+    "precomputed" when their distance is zero. A training row is placed where it is.
 
     A new row is placed by the weights that make it from its neighbours among
     the training rows, whatever the method. The

@@ -1,18 +1,43 @@
 //! Rows that lie in the same place, taken as one.
 //!
 //! Place in the dataflow: before anything that divides by the distance of
-//! nearest neighbours (`kernel_map`). Rows coincide when their values are equal
-//! or when their distance, as the neighbour engine measures it, is 0 (values
-//! so close that the square of their difference vanishes).
+//! nearest neighbours (`kernel_map`) or needs their geometry (local methods). Rows
+//! coincide when their values are equal or when their distance, as the neighbour
+//! engine measures it, is 0 (values so close that the square of their difference
+//! vanishes). What another metric says of them does not count.
 //!
-//! Cost: a sort of the rows, O(n log n · D), and one search for neighbours.
+//! Cost: a sort of the rows, O(n log n · D), and one search for neighbours; D log n
+//! for a row that is looked up among those sorted.
 
 use std::cmp::Ordering;
 
+use rayon::prelude::*;
+
 use crate::context::Ctx;
 use crate::error::Result;
-use crate::input::{Csr, PointsRef};
+use crate::input::PointsRef;
 use crate::neighbors::{Algorithm, Hood, Index, Metric};
+
+/// Run `$body` with `$entries` bound to the columns and values of a row that are not
+/// zero, in the order of the columns.
+macro_rules! with_entries {
+    ($row:expr, $entries:ident => $body:expr) => {
+        match $row {
+            (PointsRef::Dense(matrix), row) => {
+                let values = matrix.row(row);
+                let all = values.iter().enumerate().map(|(column, &value)| (column as u32, value));
+                let mut $entries = all.filter(|(_, value)| *value != 0.0);
+                $body
+            }
+            (PointsRef::Sparse(matrix), row) => {
+                let (columns, values) = matrix.row(row);
+                let all = columns.iter().copied().zip(values.iter().copied());
+                let mut $entries = all.filter(|(_, value)| *value != 0.0);
+                $body
+            }
+        }
+    };
+}
 
 /// The distinct places among some rows.
 #[derive(Debug)]
@@ -30,7 +55,7 @@ pub struct Places {
 impl Places {
     /// Find them.
     pub fn of(points: PointsRef<'_>, ctx: &Ctx) -> Result<Places> {
-        let mut leaders = equal_rows(points);
+        let mut leaders = ctx.install(|| equal_rows(points));
         loop {
             let (firsts, place_of) = numbered(&leaders);
             let rows = points.select(&firsts);
@@ -39,7 +64,8 @@ impl Places {
                 return Ok(Places { firsts, place_of, index, gaps: vec![1.0] });
             }
             let nearest = index.neighbors_of_all(Hood::Nearest(1), ctx)?;
-            if nearest.distances.iter().all(|&gap| gap > 0.0) {
+            // A gap to values that are missing is no number, and joins nothing.
+            if !nearest.distances.contains(&0.0) {
                 return Ok(Places { firsts, place_of, index, gaps: nearest.distances });
             }
             // Each round joins every place that still has a gap of 0 to another.
@@ -65,46 +91,115 @@ fn leader(leaders: &[usize], mut row: usize) -> usize {
     row
 }
 
-/// For each row the first row of equal values.
-fn equal_rows(points: PointsRef<'_>) -> Vec<usize> {
-    let compare = |left: usize, right: usize| match points {
-        PointsRef::Dense(matrix) => {
-            let pairs = matrix.row(left).into_iter().zip(matrix.row(right));
-            pairs.map(|(a, b)| order(*a, *b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-        }
-        PointsRef::Sparse(matrix) => {
-            let by_entry = |a: (u32, f64), b: (u32, f64)| a.0.cmp(&b.0).then(order(a.1, b.1));
-            let mut ours = stored(matrix, left);
-            let mut theirs = stored(matrix, right);
-            loop {
-                match (ours.next(), theirs.next()) {
-                    (Some(a), Some(b)) if by_entry(a, b).is_eq() => {}
-                    (Some(a), Some(b)) => return by_entry(a, b),
-                    (a, b) => return a.is_some().cmp(&b.is_some()),
+/// Finds a row among others by its values.
+#[derive(Debug)]
+pub struct Lookup {
+    /// The rows in the order of their values.
+    sorted: Vec<u32>,
+}
+
+impl Lookup {
+    /// Sort the rows. Call inside [`Ctx::install`].
+    pub fn of(points: PointsRef<'_>) -> Lookup {
+        let mut sorted: Vec<u32> = (0..points.rows() as u32).collect();
+        sorted.par_sort_unstable_by(|&left, &right| {
+            by_value((points, left as usize), (points, right as usize)).then(left.cmp(&right))
+        });
+        Lookup { sorted }
+    }
+
+    /// The first row of `points`, the rows that were sorted, with the values of row
+    /// `row` of `queries`.
+    pub fn find(&self, points: PointsRef<'_>, queries: PointsRef<'_>, row: usize) -> Option<u32> {
+        let against = |&known: &u32| by_value((points, known as usize), (queries, row));
+        let at = self.sorted.partition_point(|known| against(known).is_lt());
+        self.sorted.get(at).filter(|known| against(known).is_eq()).copied()
+    }
+}
+
+/// Whether the rows have equal values.
+pub fn are_equal(left: (PointsRef<'_>, usize), right: (PointsRef<'_>, usize)) -> bool {
+    by_value(left, right).is_eq()
+}
+
+/// Whether the rows have equal values, or no Euclidean distance tells them apart.
+pub fn coincide(left: (PointsRef<'_>, usize), right: (PointsRef<'_>, usize)) -> bool {
+    let mut sum = 0.0;
+    merged(left, right, |a, b| {
+        // Both may be missing, and then they differ by nothing.
+        let gap = if order(a, b).is_eq() { 0.0 } else { a - b };
+        sum += gap * gap;
+        sum == 0.0
+    });
+    sum == 0.0
+}
+
+/// Walk over the columns in which either row has an entry that is not zero, while
+/// `go_on` returns true.
+fn merged(
+    left: (PointsRef<'_>, usize),
+    right: (PointsRef<'_>, usize),
+    mut go_on: impl FnMut(f64, f64) -> bool,
+) {
+    with_entries!(left, ours => with_entries!(right, theirs => {
+        let (mut one, mut two) = (ours.next(), theirs.next());
+        loop {
+            let more = match (one, two) {
+                (None, None) => return,
+                (Some(a), Some(b)) if a.0 == b.0 => {
+                    (one, two) = (ours.next(), theirs.next());
+                    go_on(a.1, b.1)
                 }
+                (Some(a), b) if b.is_none_or(|b| a.0 < b.0) => {
+                    one = ours.next();
+                    go_on(a.1, 0.0)
+                }
+                (_, b) => {
+                    two = theirs.next();
+                    go_on(0.0, b.map_or(0.0, |b| b.1))
+                }
+            };
+            if !more {
+                return;
             }
         }
-    };
-    let mut sorted: Vec<usize> = (0..points.rows()).collect();
-    sorted.sort_unstable_by(|&left, &right| compare(left, right).then(left.cmp(&right)));
+    }))
+}
+
+/// For each row the first row of equal values.
+fn equal_rows(points: PointsRef<'_>) -> Vec<usize> {
+    let sorted = Lookup::of(points).sorted;
     let mut leaders: Vec<usize> = (0..points.rows()).collect();
     for pair in sorted.windows(2) {
-        if compare(pair[0], pair[1]).is_eq() {
-            leaders[pair[1]] = leaders[pair[0]];
+        let (one, two) = (pair[0] as usize, pair[1] as usize);
+        if by_value((points, one), (points, two)).is_eq() {
+            leaders[two] = leaders[one];
         }
     }
     leaders
 }
 
-/// Order of numbers in which both zeros are equal.
-fn order(a: f64, b: f64) -> Ordering {
-    (a + 0.0).total_cmp(&(b + 0.0))
+/// An order of rows in which those of equal values are equal, however they are stored.
+fn by_value(left: (PointsRef<'_>, usize), right: (PointsRef<'_>, usize)) -> Ordering {
+    with_entries!(left, ours => with_entries!(right, theirs => {
+        loop {
+            match (ours.next(), theirs.next()) {
+                (Some(a), Some(b)) => match a.0.cmp(&b.0).then(order(a.1, b.1)) {
+                    Ordering::Equal => {}
+                    unequal => return unequal,
+                },
+                (a, b) => return a.is_some().cmp(&b.is_some()),
+            }
+        }
+    }))
 }
 
-/// Entries of a sparse row that are not zero.
-fn stored(matrix: &Csr, row: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
-    let (columns, values) = matrix.row(row);
-    columns.iter().copied().zip(values.iter().copied()).filter(|(_, value)| *value != 0.0)
+/// Order of numbers in which both zeros are equal, and missing values too.
+fn order(a: f64, b: f64) -> Ordering {
+    match (a.is_nan(), b.is_nan()) {
+        (false, false) => (a + 0.0).total_cmp(&(b + 0.0)),
+        (a, b) => a.cmp(&b),
+    }
 }
 
 /// Leaders as consecutive numbers.
@@ -126,6 +221,7 @@ fn numbered(leaders: &[usize]) -> (Vec<usize>, Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::Csr;
     use ndarray::{Array2, array};
 
     fn places(points: PointsRef<'_>) -> Places {
@@ -147,6 +243,24 @@ mod tests {
             values: vec![2.0, 2.0, 0.0, 2.0],
         };
         assert_eq!(places(PointsRef::Sparse(&sparse)).place_of, [0, 0, 1]);
+    }
+
+    #[test]
+    fn rows_are_found_by_their_values_however_they_are_stored() {
+        let points = array![[1.0, 0.0], [3.0, f64::NAN], [0.0, 2.0], [1.0, 0.0], [0.0, 0.0]];
+        let dense = PointsRef::Dense(points.view());
+        let ctx = Ctx::new(2, 0);
+        let lookup = ctx.install(|| Lookup::of(dense));
+        let places: Vec<_> = (0..5).map(|row| lookup.find(dense, dense, row)).collect();
+        assert_eq!(places, [Some(0), Some(1), Some(2), Some(0), Some(4)]);
+        let sparse =
+            Csr { cols: 2, offsets: vec![0, 1, 1, 3], indices: vec![1, 0, 1], values: vec![2.0, -0.0, 5.0] };
+        let places: Vec<_> = (0..3).map(|row| lookup.find(dense, PointsRef::Sparse(&sparse), row)).collect();
+        assert_eq!(places, [Some(2), Some(4), None]);
+        assert!(coincide((dense, 1), (dense, 1)) && !coincide((dense, 1), (dense, 0)));
+        let close = array![[1.0, 1e-170]];
+        assert!(coincide((dense, 0), (PointsRef::Dense(close.view()), 0)));
+        assert!(!coincide((dense, 4), (PointsRef::Sparse(&sparse), 2)));
     }
 
     #[test]

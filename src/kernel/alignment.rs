@@ -49,6 +49,12 @@ impl Blocks {
         self.len() == 0
     }
 
+    /// Columns of a block's factor.
+    pub fn width(&self, index: usize) -> usize {
+        let (members, factor) = self.block(index);
+        factor.len() / members.len().max(1)
+    }
+
     /// Members and factor of a block.
     pub fn block(&self, index: usize) -> (&[u32], &[f64]) {
         let members = &self.members[self.member_offsets[index]..self.member_offsets[index + 1]];

@@ -9,12 +9,12 @@
 use ndarray::{Array2, Axis, s};
 
 use super::local_rows::LocalRows;
+use super::local_warnings::{more_neighbors, tell_of_closed_groups};
 use super::neighborhood::as_indices;
 use crate::context::Ctx;
 use crate::embedding::{Knobs, tell_of_freedom, tell_unconverged};
-use crate::error::{Error, Result, WarningKind};
-use crate::graph::closed_groups;
-use crate::kernel::local::{Source, Variant, blocks, principal};
+use crate::error::{Error, Result};
+use crate::kernel::local::{Source, Variant, blocks_and_spans, principal};
 use crate::kernel::{Form, SparseSymmetric, assemble};
 use crate::neighbors::{Hood, Neighbors};
 use crate::spectrum::{Options, Solver, Spectrum, SymmetricOperator, bottom, bottom_of_blocks, fix_signs};
@@ -32,6 +32,11 @@ pub struct LocalMap {
     pub residuals: Vec<f64>,
     /// Most iterations of the eigensolver in a piece.
     pub iterations: usize,
+    /// Most columns that a piece has.
+    pub rank: usize,
+    /// How many rows have neighbourhoods that span 0, 1, .. directions; empty where
+    /// that was not asked.
+    pub spans: Vec<usize>,
 }
 
 /// One piece on its own.
@@ -40,6 +45,9 @@ struct Piece {
     eigenvalues: Vec<f64>,
     residuals: Vec<f64>,
     iterations: usize,
+    spans: Vec<usize>,
+    /// Whether each row has more than one weight vector.
+    several: Vec<bool>,
 }
 
 impl LocalMap {
@@ -51,9 +59,6 @@ impl LocalMap {
         options: &Options,
         ctx: &Ctx,
     ) -> Result<LocalMap> {
-        if matches!(variant, Variant::Standard { .. }) {
-            tell_of_closed_groups(ground, components, ctx);
-        }
         let members = in_pieces(ground);
         let mut inner = vec![0u32; ground.len()];
         for rows in &members {
@@ -61,6 +66,7 @@ impl LocalMap {
         }
         let (mut eigenvalues, mut iterations) = (vec![0.0; components], 0);
         let mut residuals = vec![0.0_f64; components];
+        let (mut rank, mut spans, mut several) = (0, Vec::new(), vec![false; ground.len()]);
         let mut maps = Vec::with_capacity(members.len());
         for rows in &members {
             ctx.check()?;
@@ -68,7 +74,14 @@ impl LocalMap {
             eigenvalues.iter_mut().zip(&piece.eigenvalues).for_each(|(sum, value)| *sum += value);
             residuals.iter_mut().zip(&piece.residuals).for_each(|(most, value)| *most = most.max(*value));
             iterations = iterations.max(piece.iterations);
+            rank = rank.max(columns_of(&piece.placed));
+            spans.resize(spans.len().max(piece.spans.len()), 0);
+            spans.iter_mut().zip(&piece.spans).for_each(|(sum, count)| *sum += count);
+            rows.iter().zip(&piece.several).for_each(|(&row, &own)| several[row as usize] = own);
             maps.push(piece.placed);
+        }
+        if matches!(variant, Variant::Standard { .. } | Variant::Modified { .. }) {
+            tell_of_closed_groups(ground, &several, components, ctx);
         }
         if maps.len() > 1 {
             side_by_side(&mut maps);
@@ -79,28 +92,13 @@ impl LocalMap {
                 placed.row_mut(row as usize).assign(&coordinates);
             }
         }
-        Ok(LocalMap { placed, eigenvalues, residuals, iterations })
+        Ok(LocalMap { placed, eigenvalues, residuals, iterations, rank, spans })
     }
 }
 
-/// The weights tie a row to its neighbours, and not to the rows whose neighbour it is:
-/// groups whose rows have all their neighbours inside are free, each a point.
-fn tell_of_closed_groups(ground: &LocalRows, components: usize, ctx: &Ctx) {
-    let groups = closed_groups(&ground.near);
-    let free = groups.len().saturating_sub(ground.pieces.count());
-    let Some(smallest) = groups.iter().filter(|_| free > 0).min_by_key(|group| group.len()) else { return };
-    let row = ground.rows.as_ref().map_or(smallest[0], |rows| rows[smallest[0] as usize]);
-    ctx.warn(
-        WarningKind::Disconnected,
-        format!(
-            "{} groups of rows have no neighbours but each other (the smallest has {} rows, row {row} among them), \
-             and nothing but the rows between them holds them together: {} of the {components} columns only tell \
-             them apart, and each group is one point there; raise `n_neighbors`, or use method='ltsa'",
-            groups.len(),
-            smallest.len(),
-            free.min(components)
-        ),
-    );
+/// Columns that are not zero.
+fn columns_of(placed: &Array2<f64>) -> usize {
+    placed.columns().into_iter().filter(|column| column.iter().any(|&value| value != 0.0)).count()
 }
 
 /// Rows of each piece, near rows near one another where their order is known.
@@ -148,16 +146,24 @@ impl Piece {
                 placed = principal(source, near, components)?;
                 Ok(())
             })?;
-            return Ok(Piece { placed, eigenvalues: vec![], residuals: vec![], iterations: 0 });
+            return Ok(Piece {
+                placed,
+                eigenvalues: vec![],
+                residuals: vec![],
+                iterations: 0,
+                spans: vec![],
+                several: vec![],
+            });
         }
         let near = within(ground, rows, inner, least)?;
         let mut made = None;
         with(&near, &mut |source, near| {
-            made = Some(blocks(source, near, variant, ctx)?);
+            made = Some(blocks_and_spans(source, near, variant, ctx)?);
             Ok(())
         })?;
         // proof: `with` runs the work or returns its error.
-        let blocks = made.expect("made");
+        let (blocks, spans) = made.expect("made");
+        let several = (0..count).map(|row| blocks.width(row) > 1).collect();
         ctx.reserve(sum_bytes(ground, rows), "the sum of the local fits", "use fewer neighbours or rows")?;
         let matrix = assemble(count, &blocks, ctx)?;
         let found = components.min(count - 1);
@@ -184,8 +190,8 @@ impl Piece {
                 () => None,
             };
             if let Some(like) = like {
-                let way_out = "raise n_neighbors or ask for more components";
-                tell_of_freedom("the neighbourhoods", found, &like, way_out, ctx);
+                let way_out = format!("{} or ask for more components", more_neighbors(ground));
+                tell_of_freedom("the neighbourhoods", found, &like, &way_out, ctx);
             }
         }
         for (column, vector) in spectrum.vectors.axis_iter(Axis(1)).enumerate().take(found) {
@@ -194,7 +200,7 @@ impl Piece {
         // What lies below zero is rounding: the matrix is a sum of squares.
         let eigenvalues = spectrum.values.iter().take(found).map(|value| value.max(0.0)).collect();
         let residuals = spectrum.residuals[..found].to_vec();
-        Ok(Piece { placed, eigenvalues, residuals, iterations: spectrum.iterations })
+        Ok(Piece { placed, eigenvalues, residuals, iterations: spectrum.iterations, spans, several })
     }
 }
 
@@ -311,16 +317,6 @@ fn side_by_side(maps: &mut [Array2<f64>]) {
 /// length one.
 pub fn as_data_rows(mut placed: Array2<f64>, ground: &LocalRows) -> Array2<f64> {
     let mut changed = ground.pieces.count() > 1;
-    for row in 0..ground.len() {
-        let first = ground.near.offsets[row];
-        let any = first < ground.near.offsets[row + 1];
-        // Ties fall by index: the first in the list is the first of all equal rows.
-        if any && ground.near.distances[first] == 0.0 && (ground.near.indices[first] as usize) < row {
-            let same = placed.row(ground.near.indices[first] as usize).to_owned();
-            placed.row_mut(row).assign(&same);
-            changed = true;
-        }
-    }
     if let Some(places) = &ground.places {
         let mut all = Array2::from_elem((places.len(), placed.ncols()), f64::NAN);
         for (mut row, place) in all.outer_iter_mut().zip(places) {
@@ -366,20 +362,40 @@ fn orthogonalize(placed: &mut Array2<f64>) {
     }
 }
 
-/// Columns of mean zero and length one, NaN rows aside.
+/// Columns of mean zero and length one, NaN rows aside; a column that is constant up to
+/// the rounding of its mean becomes zero.
 fn normalize(placed: &mut Array2<f64>) {
     for mut column in placed.columns_mut() {
         let known = column.iter().filter(|value| !value.is_nan());
         let (count, sum) = known.fold((0_usize, 0.0), |(count, sum), value| (count + 1, sum + value));
-        let mean = sum / count.max(1) as f64;
+        let count = count.max(1) as f64;
+        let mean = sum / count;
         let largest = column.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
         column.mapv_inplace(|value| value - mean);
         let known = column.iter().filter(|value| !value.is_nan());
         let length = known.map(|value| value * value).sum::<f64>().sqrt();
-        if length > largest * 1e-14 {
+        // A sum of n entries rounds by n·eps of them, and n differences from it by that.
+        if length > largest * f64::EPSILON * count * count.sqrt() {
             column.mapv_inplace(|value| value / length);
         } else {
             column.mapv_inplace(|value| if value.is_nan() { value } else { 0.0 });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_column_has_no_norm() {
+        for (rows, value) in [(3, 0.1), (1000, 0.1), (200_000, 1.0 / 3.0)] {
+            let mut placed = Array2::from_elem((rows, 2), value);
+            placed[[0, 1]] = -value;
+            normalize(&mut placed);
+            assert!(placed.column(0).iter().all(|&entry| entry == 0.0), "{rows}");
+            let other = placed.column(1);
+            assert!((other.dot(&other) - 1.0).abs() < 1e-9, "{rows}");
         }
     }
 }

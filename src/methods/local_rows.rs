@@ -19,7 +19,7 @@ use crate::graph::{Components, Graph, Policy, components};
 use crate::input::check::{self, check_offsets};
 use crate::input::scale::{Scale, scale_of_matrix, scale_of_points};
 use crate::input::{Csr, PointsRef};
-use crate::neighbors::{Hood, Index, Metric, Neighbors, from_distances};
+use crate::neighbors::{Hood, Index, Metric, Neighbors, from_distances, mean_within};
 use crate::pipeline::Data;
 
 /// The rows that are mapped, and who is near whom among them.
@@ -68,24 +68,58 @@ enum Searched {
     Matrix(Array2<f64>),
 }
 
+/// What the method needs of its neighbourhoods.
+struct Needs<'a> {
+    /// Neighbours in other places.
+    least: usize,
+    /// Bytes of a fit with so many neighbours of each row.
+    bytes: &'a dyn Fn(usize) -> u64,
+}
+
+impl Searched {
+    /// Refuse a radius that takes in more neighbours than there is memory for, judged
+    /// by some of the rows before any list is made.
+    fn reserve(&self, rows: usize, hood: Hood, bytes: &dyn Fn(usize) -> u64, ctx: &Ctx) -> Result<()> {
+        let ask = |neighbors: usize| {
+            let what = "the lists of neighbours and the sum of the local fits";
+            ctx.reserve(bytes(neighbors), what, "lower `radius`, or fit on a subset of the rows")
+        };
+        match hood {
+            Hood::Within(radius) if ask(rows).is_err() => ask(match self {
+                Searched::Index(index) => index.mean_within(radius, ctx)?,
+                Searched::Matrix(matrix) => mean_within(matrix.view(), radius),
+            } as usize),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl LocalRows {
     /// Search, reduce to distinct rows, and split into pieces. The user is told of
     /// copies that leave a row fewer than `least` neighbours in other places.
-    pub fn new(setting: &Setting, data: Data<'_>, least: usize, ctx: &Ctx) -> Result<LocalRows> {
+    /// `bytes` says what a fit needs with so many neighbours of each row.
+    pub fn new(
+        setting: &Setting,
+        data: Data<'_>,
+        least: usize,
+        bytes: &dyn Fn(usize) -> u64,
+        ctx: &Ctx,
+    ) -> Result<LocalRows> {
         setting.check(data)?;
+        let needs = Needs { least, bytes };
         match (data, setting.metric) {
             (Data::Points(points), Some(metric)) => {
                 let input_scale = scale_of_points(points);
                 let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
                 let scaled = input_scale.points(points);
                 let held = Held::Points(scaled.view(), metric);
-                LocalRows::of(setting, &held, (input_scale, length_scale), least, ctx)
+                LocalRows::of(setting, &held, (input_scale, length_scale), &needs, ctx)
             }
             (Data::Distances(matrix), None) => {
                 let matrix = check::distances(matrix, ctx)?;
                 let scale = scale_of_matrix(matrix.view());
                 let matrix = scale.matrix(matrix.view());
-                LocalRows::of(setting, &Held::Matrix(matrix.view()), (scale, scale), least, ctx)
+                LocalRows::of(setting, &Held::Matrix(matrix.view()), (scale, scale), &needs, ctx)
             }
             (Data::Neighborhoods { points, lists }, metric) => {
                 let near = given_lists(lists, points.rows())?;
@@ -93,7 +127,7 @@ impl LocalRows {
                 let scaled = input_scale.points(points);
                 // The lists' lengths are told and not used.
                 let scales = (input_scale, Scale::ONE);
-                LocalRows::of(setting, &Held::Listed(scaled.view(), near, metric), scales, least, ctx)
+                LocalRows::of(setting, &Held::Listed(scaled.view(), near, metric), scales, &needs, ctx)
             }
             (Data::Graph(_), None) => Err(Error::param(
                 "metric",
@@ -108,25 +142,30 @@ impl LocalRows {
         setting: &Setting,
         held: &Held<'_>,
         scales: (Scale, Scale),
-        least: usize,
+        needs: &Needs<'_>,
         ctx: &Ctx,
     ) -> Result<LocalRows> {
         let all = held.rows();
         let mut hood = setting.hood;
-        let (mut near, mut searched) = held.search(setting, hood, scales.1, None, ctx)?;
+        let mut searched = held.index(setting, None, ctx)?;
+        if !matches!(held, Held::Listed(..)) {
+            searched.reserve(all, scaled_hood(hood, scales.1), needs.bytes, ctx)?;
+        }
+        let mut near = held.search(&searched, scaled_hood(hood, scales.1), None, ctx)?;
         let mut rows: Option<Vec<u32>> = None;
         let mut places: Option<Vec<Option<u32>>> = None;
         // Lists that are searched have copies in them wherever there are any.
         let suspected = matches!(held, Held::Listed(..)) || near.distances.contains(&0.0);
         if suspected && let Some((firsts, place_of)) = held.distinct(ctx)? {
-            if crowded(&near, &place_of, least) {
+            if crowded(&near, &place_of, needs.least) {
                 tell_of_copies(all, firsts.len(), ctx);
             }
             hood = match hood {
                 Hood::Nearest(k) => Hood::Nearest(k.min(firsts.len().saturating_sub(1)).max(1)),
                 within => within,
             };
-            (near, searched) = held.search(setting, hood, scales.1, Some((&firsts, &place_of)), ctx)?;
+            searched = held.index(setting, Some(&firsts), ctx)?;
+            near = held.search(&searched, scaled_hood(hood, scales.1), Some((&firsts, &place_of)), ctx)?;
             rows = Some(firsts);
             places = Some(place_of.into_iter().map(Some).collect());
         }
@@ -239,31 +278,27 @@ impl Held<'_> {
         })
     }
 
+    /// Who is near whom among the rows of `searched`.
     fn search(
         &self,
-        setting: &Setting,
+        searched: &Searched,
         hood: Hood,
-        scale: Scale,
         distinct: Option<(&[u32], &[u32])>,
         ctx: &Ctx,
-    ) -> Result<(Neighbors, Searched)> {
-        let searched = self.index(setting, distinct.map(|(firsts, _)| firsts), ctx)?;
+    ) -> Result<Neighbors> {
         if let Held::Listed(_, near, _) = self {
-            let near = match distinct {
+            return Ok(match distinct {
                 None => near.clone(),
                 Some((firsts, place_of)) => joined(near, firsts.len(), place_of),
-            };
-            return Ok((near, searched));
+            });
         }
         if distinct.is_some_and(|(firsts, _)| firsts.len() == 1) {
-            let alone = Neighbors { offsets: vec![0, 0], indices: vec![], distances: vec![] };
-            return Ok((alone, searched));
+            return Ok(Neighbors { offsets: vec![0, 0], indices: vec![], distances: vec![] });
         }
-        let near = match &searched {
-            Searched::Index(index) => index.neighbors_of_all(scaled_hood(hood, scale), ctx)?,
-            Searched::Matrix(matrix) => from_distances(matrix.view(), scaled_hood(hood, scale), ctx)?,
-        };
-        Ok((near, searched))
+        match searched {
+            Searched::Index(index) => index.neighbors_of_all(hood, ctx),
+            Searched::Matrix(matrix) => from_distances(matrix.view(), hood, ctx),
+        }
     }
 
     /// The first row at each place and the place of each row; `None` when all

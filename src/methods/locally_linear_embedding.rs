@@ -14,6 +14,8 @@
 //! are its coordinates. Coordinates have no unit: columns have length one, as in
 //! scikit-learn.
 
+use std::sync::OnceLock;
+
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
@@ -22,12 +24,14 @@ use super::choices::{
 };
 use super::local_maps::{LocalMap, as_data_rows};
 use super::local_rows::LocalRows;
+use super::local_warnings::tell_of_rank;
 use super::locator::{Locator, check_placeable};
 use super::neighborhood::{Setting, as_indices, hood};
 use crate::context::Ctx;
-use crate::error::{Error, Result, WarningKind};
+use crate::error::{Error, Result};
+use crate::extend::coincident::{Lookup, are_equal, coincide};
 use crate::graph::{Graph, Policy};
-use crate::input::Scale;
+use crate::input::{PointsRef, Scale};
 use crate::kernel::local::{Source, Variant, barycentric};
 use crate::neighbors::{Hood, Neighbors};
 use crate::params::params;
@@ -94,6 +98,9 @@ pub struct FittedLocallyLinearEmbedding {
     reg: f64,
     nonnegative: bool,
     isolated: Isolated,
+    /// Tells mapped rows by their values, where there are any: made when first asked.
+    #[serde(skip)]
+    known: OnceLock<Lookup>,
 }
 
 /// Weights are all alike long before this.
@@ -185,10 +192,11 @@ impl Recipe for LocallyLinearEmbedding {
         };
         ctx.reserve(self.memory(data.rows(), features), "LocallyLinearEmbedding", WAY_OUT)?;
 
-        let ground = LocalRows::new(&setting, data, self.least_places(), ctx)?;
+        let bytes = |neighbors: usize| self.bytes(data.rows(), features, neighbors);
+        let ground = LocalRows::new(&setting, data, self.least_places(), &bytes, ctx)?;
         let map = LocalMap::new(&ground, self.variant(), self.n_components, &options, ctx)?;
+        tell_of_rank(&ground, &map, self.n_components, ctx);
         let embedding = as_data_rows(map.placed, &ground);
-        tell_of_rank(&embedding, ctx);
         let scale = ground.length_scale;
         let graph = ground.graph.reweighted(ctx, |_, _, length| scale.back(length).min(f64::MAX))?;
         Ok(FittedLocallyLinearEmbedding {
@@ -212,12 +220,20 @@ impl Recipe for LocallyLinearEmbedding {
             reg: self.reg,
             nonnegative: self.nonnegative,
             isolated: self.isolated,
+            known: OnceLock::new(),
         })
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
+        self.bytes(rows, features, self.n_neighbors.unwrap_or(16))
+    }
+}
+
+impl LocallyLinearEmbedding {
+    /// Bytes of a fit with so many neighbours of each row.
+    fn bytes(&self, rows: usize, features: usize, neighbors: usize) -> u64 {
         let (n, d) = (rows as u64, features as u64);
-        let k = self.n_neighbors.unwrap_or(16).min(rows) as u64;
+        let k = neighbors.min(rows) as u64;
         let c = (self.n_components as u64).min(1_000);
         let width = match self.method {
             LocalMethod::Standard => 1,
@@ -231,27 +247,10 @@ impl Recipe for LocallyLinearEmbedding {
         let points = 32 * d;
         let lists = 60 * k;
         let blocks = 8 * (k + 1) * width + 4 * (k + 1);
-        let matrix = 12 * 5 * k;
-        let factor = 8 * k * u64::from(rows.max(2).ilog2());
+        let matrix = 12 * (5 * k).min(n);
+        let factor = 8 * (k * u64::from(rows.max(2).ilog2())).min(n);
         let vectors = basis_bytes(self.n_components + 1);
         n * (points + lists + blocks + matrix + factor + vectors)
-    }
-}
-
-fn tell_of_rank(embedding: &Array2<f64>, ctx: &Ctx) {
-    let empty = |column: &ndarray::ArrayView1<'_, f64>| column.iter().all(|value| *value == 0.0 || value.is_nan());
-    let missing = embedding.columns().into_iter().filter(empty).count();
-    if missing > 0 {
-        let found = embedding.ncols() - missing;
-        ctx.warn(
-            WarningKind::RankDeficient,
-            format!(
-                "no connected component has distinct rows in more than {found} dimension(s), fewer than the {} \
-                 columns asked for; the other columns are zero, raise n_neighbors or use n_components <= {}",
-                embedding.ncols(),
-                found.max(1)
-            ),
-        );
     }
 }
 
@@ -273,17 +272,22 @@ impl FittedLocallyLinearEmbedding {
 
     /// Rows that coincide with a training row get its coordinates; the others are
     /// named, with those of their neighbours that lie in one piece with the nearest.
-    fn sort(&self, found: &Neighbors, placed: &mut Array2<f64>) -> Result<(Vec<u32>, Neighbors)> {
+    fn sort(
+        &self,
+        same: &[Option<u32>],
+        found: &Neighbors,
+        placed: &mut Array2<f64>,
+    ) -> Result<(Vec<u32>, Neighbors)> {
         let mut away = Vec::new();
         let mut near = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
         for (row, bounds) in found.offsets.windows(2).enumerate() {
+            if let Some(known) = same[row] {
+                placed.row_mut(row).assign(&self.embedding.row(self.data_row(known)));
+                continue;
+            }
             let range = bounds[0]..bounds[1];
             check_placeable(row, &found.distances[range.clone()], self.isolated)?;
             let nearest = self.data_row(found.indices[range.start]);
-            if found.distances[range.start] == 0.0 {
-                placed.row_mut(row).assign(&self.embedding.row(nearest));
-                continue;
-            }
             for at in range {
                 if self.labels[self.data_row(found.indices[at])] == self.labels[nearest] {
                     near.indices.push(found.indices[at]);
@@ -294,6 +298,48 @@ impl FittedLocallyLinearEmbedding {
             away.push(row as u32);
         }
         Ok((away, near))
+    }
+
+    /// The mapped row that each new row is, if it is one. The metric only chooses
+    /// neighbours: rows are told by their values, and by a distance of zero only where
+    /// distances are all that is known.
+    fn same_rows(&self, data: Data<'_>, found: &Neighbors, ctx: &Ctx) -> Vec<Option<u32>> {
+        let list = |row: usize| found.offsets[row]..found.offsets[row + 1];
+        let at_zero = |row: usize| list(row).next().is_some_and(|at| found.distances[at] == 0.0);
+        let new = match data {
+            Data::Points(points) | Data::Neighborhoods { points, .. } => self.input_scale.points(points),
+            _ => {
+                let nearest = |row: usize| at_zero(row).then(|| found.indices[found.offsets[row]]);
+                return (0..data.rows()).map(nearest).collect();
+            }
+        };
+        let Some(known) = self.locator.points() else { return vec![None; data.rows()] };
+        let new = new.view();
+        let same = |row: usize| {
+            // The core's own metrics put equal rows exactly zero apart, others need not.
+            if matches!(self.locator, Locator::Points(_)) && !at_zero(row) {
+                return None;
+            }
+            let of = |at: usize| (known, found.indices[at] as usize);
+            let nearest = list(row).next().filter(|&at| are_equal(of(at), (new, row)));
+            nearest.map(|at| found.indices[at]).or_else(|| {
+                let listed = || list(row).find(|&at| coincide(of(at), (new, row)));
+                let equal = self.lookup(known, ctx).find(known, new, row);
+                equal.or_else(|| listed().map(|at| found.indices[at]))
+            })
+        };
+        (0..data.rows()).map(same).collect()
+    }
+
+    fn lookup(&self, known: PointsRef<'_>, ctx: &Ctx) -> &Lookup {
+        match self.known.get() {
+            Some(lookup) => lookup,
+            None => {
+                // Made before the lock is taken, which a thread of the pool might wait for.
+                let made = ctx.install(|| Lookup::of(known));
+                self.known.get_or_init(|| made)
+            }
+        }
     }
 
     fn weights(&self, centers: Data<'_>, near: &Neighbors, ctx: &Ctx) -> Result<Vec<f64>> {
@@ -334,7 +380,8 @@ impl Model for FittedLocallyLinearEmbedding {
         let attach = self.isolated == Isolated::Nearest;
         let found = self.locator.find(data, self.hood, attach, self.input_scale, ctx)?;
         let mut placed = Array2::zeros((data.rows(), self.embedding.ncols()));
-        let (away, near) = self.sort(&found, &mut placed)?;
+        let same = self.same_rows(data, &found, ctx);
+        let (away, near) = self.sort(&same, &found, &mut placed)?;
         if away.is_empty() {
             return Ok(placed);
         }

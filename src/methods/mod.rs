@@ -14,6 +14,7 @@ mod known_rows;
 mod landmark_geodesics;
 mod local_maps;
 mod local_rows;
+mod local_warnings;
 pub mod locator;
 pub mod manifold;
 pub mod neighborhood;

@@ -64,6 +64,22 @@ impl Budget {
     }
 }
 
+/// Refuse a search by radius whose table would be too large before it is made, judged
+/// by the mean number of neighbours of some of the `rows`, if it may be at all.
+pub(super) fn reserve_sampled(rows: usize, mean: impl FnOnce() -> Result<f64>, ctx: &Ctx) -> Result<()> {
+    let all = (rows as u64).saturating_mul(rows as u64);
+    match reserve(all, ctx) {
+        Ok(()) => Ok(()),
+        Err(_) => reserve((mean()? * rows as f64) as u64, ctx),
+    }
+}
+
+/// Rows by which the number of neighbours within a radius is judged, evenly spread.
+pub(super) fn sample(rows: usize) -> impl Iterator<Item = usize> {
+    const SAMPLE: usize = 32;
+    (0..rows).step_by(rows.div_ceil(SAMPLE).max(1))
+}
+
 fn reserve(entries: u64, ctx: &Ctx) -> Result<()> {
     ctx.reserve(entries.saturating_mul(ENTRY), "the table of neighbours", "lower `n_neighbors` or `radius`")
 }

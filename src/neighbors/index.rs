@@ -9,6 +9,7 @@ use ndarray::Array2;
 
 use super::choose::{Algorithm, wants_tree};
 use super::direct::{self, Allow, Dense};
+use super::gather::{reserve_sampled, sample};
 use super::kdtree::{Tree, partition};
 use super::links::{check_labels, merge_table};
 use super::measure::{Chebyshev, Euclid, Manhattan, Measure, Minkowski, Sphere};
@@ -185,6 +186,9 @@ impl Index {
     /// A hood that cannot be had, cancellation, memory.
     pub fn neighbors_of_all(&self, hood: Hood, ctx: &Ctx) -> Result<Neighbors> {
         check_hood(hood, self.len(), true)?;
+        if let Hood::Within(radius) = hood {
+            reserve_sampled(self.len(), || self.mean_within(radius, ctx), ctx)?;
+        }
         ctx.stage("neighbours", self.len());
         ctx.install(|| match &self.tree {
             Some(tree) => with_tree!(self.metric, tree, tree_engine::all, measure, (hood, ctx)),
@@ -205,6 +209,26 @@ impl Index {
         }
         check_hood(hood, self.len(), false)?;
         ctx.stage("neighbours", points.rows());
+        self.search_for(points, hood, ctx)
+    }
+
+    /// Mean number of neighbours within a radius, judged by some of the rows.
+    ///
+    /// # Errors
+    /// Cancellation, memory.
+    pub fn mean_within(&self, radius: f64, ctx: &Ctx) -> Result<f64> {
+        let rows: Vec<usize> = sample(self.len()).collect();
+        ctx.stage("numbers of neighbours", rows.len());
+        let mut sum = 0;
+        // One by one: all of them may have all rows as neighbours.
+        for &row in &rows {
+            let one = self.points.view().select(&[row]);
+            sum += self.search_for(one.view(), Hood::Within(radius), ctx)?.indices.len();
+        }
+        Ok(sum as f64 / rows.len().max(1) as f64)
+    }
+
+    fn search_for(&self, points: PointsRef, hood: Hood, ctx: &Ctx) -> Result<Neighbors> {
         let sparse = matches!(self.points, Points::Sparse(_));
         let queries = Index::plain(in_layout(&points, sparse), self.metric);
         ctx.install(|| match (&self.tree, queries.dense().and_then(|rows| rows.as_slice())) {

@@ -6,6 +6,7 @@
 use ndarray::ArrayView2;
 
 use super::direct::{Pairs, search};
+use super::gather::{reserve_sampled, sample};
 use super::links::{check_labels, merge_table};
 use super::measure::Manhattan;
 use super::{ClosestForeign, Hood, Link, Neighbors, check_hood};
@@ -45,8 +46,19 @@ pub fn from_distances(distances: ArrayView2<f64>, hood: Hood, ctx: &Ctx) -> Resu
         return Err(Error::input(format!("a distance matrix must be square, this one is {rows} by {cols}")));
     }
     check_hood(hood, rows, true)?;
+    if let Hood::Within(radius) = hood {
+        reserve_sampled(rows, || Ok(mean_within(distances, radius)), ctx)?;
+    }
     ctx.stage("neighbours", rows);
     ctx.install(|| search(&Given(distances), hood, |query, row| query != row, ctx))
+}
+
+/// Mean number of neighbours within a radius, judged by some of the rows.
+pub fn mean_within(distances: ArrayView2<f64>, radius: f64) -> f64 {
+    let within = |row: usize| distances.row(row).iter().filter(|&&distance| distance <= radius).count();
+    let (count, sum) =
+        sample(distances.nrows()).fold((0, 0), |(count, sum), row| (count + 1, sum + within(row)));
+    sum as f64 / f64::from(count.max(1))
 }
 
 /// Neighbours of new rows given their distances (m by n) to the n known rows.

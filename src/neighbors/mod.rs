@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 
 pub use choose::Algorithm;
 pub use index::Index;
-pub use matrix::{MatrixLinks, from_distances, query_distances};
+pub use matrix::{MatrixLinks, from_distances, mean_within, query_distances};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};

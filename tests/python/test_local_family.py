@@ -1,8 +1,10 @@
 """LLE and its relatives, against the papers' formulas, scikit-learn and known truth."""
 
+import pickle
 import warnings
 
 import numpy as np
+import psutil
 import pytest
 import sklearn.manifold
 from scipy import sparse
@@ -34,6 +36,7 @@ from planish.exceptions import (
     DisconnectedGraphWarning,
     InputAdjustedWarning,
     InputError,
+    MemoryNeedError,
     ParameterError,
     PlanishError,
     PlanishWarning,
@@ -833,3 +836,198 @@ def test_a_straight_line_is_found_exactly(method):
     # Weights without much regularisation reproduce a straight line.
     estimator = LocallyLinearEmbedding(n_neighbors=4, n_components=1, reg=1e-9, method=method)
     assert affine_residual(estimator.fit_transform(line), line[:, :1]) < 1e-3
+
+
+# -- rows are told by their values ----------------------------------------------------
+
+
+def rmsd(a, b):
+    """Distance of two shapes after the best rotation; of a shape to itself only almost 0."""
+    P, Q = a.reshape(-1, 3), b.reshape(-1, 3)
+    P, Q = P - P.mean(axis=0), Q - Q.mean(axis=0)
+    s = np.linalg.svd(P.T @ Q)[1]
+    s[-1] *= np.sign(np.linalg.det(P.T @ Q))
+    return np.sqrt(max(0.0, (P * P).sum() + (Q * Q).sum() - 2 * s.sum()) / len(P))
+
+
+def shapes(n):
+    rng = np.random.default_rng(0)
+    base, t = rng.normal(size=(6, 3)), 3 * rng.random(n)
+    steps = np.column_stack([np.cos(t), np.sin(t), 0 * t])
+    return np.array([(base + np.outer(np.arange(6), step)).ravel() for step in steps])
+
+
+def assert_exact(estimator, X):
+    """Training rows get their own places: together, one by one, and after pickling."""
+    assert np.array_equal(estimator.transform(X), estimator.embedding_)
+    one_by_one = np.vstack([estimator.transform(row[None]) for row in X])
+    assert np.array_equal(one_by_one, estimator.embedding_)
+    assert np.array_equal(pickle.loads(pickle.dumps(estimator)).transform(X), estimator.embedding_)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_training_rows_whose_distance_to_themselves_is_not_zero(method):
+    X = shapes(60)
+    assert max(rmsd(x, x) for x in X) > 0
+    assert_exact(
+        LocallyLinearEmbedding(n_neighbors=10, n_components=1, metric=rmsd, method=method).fit(X), X
+    )
+
+
+@pytest.mark.parametrize("metric", ["russellrao", "yule", "dice", "jaccard", "rogerstanimoto"])
+def test_training_rows_of_truth_values(metric):
+    X = np.random.default_rng(1).random((40, 6)) > 0.6
+    assert (~X.any(axis=1)).any()
+    # Warnings are errors here: that truth values are no numbers needs no telling.
+    estimator = LocallyLinearEmbedding(
+        n_neighbors=8, n_components=1, metric=metric, disconnected="error"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanishWarning)
+        estimator.fit(X)
+    assert_exact(estimator, X)
+
+
+def test_a_row_of_zeros_has_no_distance_to_itself_and_is_found():
+    X = np.array([[1, 1], [1, 0], [0, 1], [1, 1], [0, 0], [0, 1], [1, 0]], dtype=bool)
+    estimator = LocallyLinearEmbedding(n_neighbors=1, n_components=1, metric="dice")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanishWarning)
+        estimator.fit(X)
+    assert_exact(estimator, X)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_in_one_direction_are_no_copies_under_cosine(method):
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(200, 3))) + 0.2
+    X[100:150] = 2 * X[:50]
+    estimator = LocallyLinearEmbedding(n_neighbors=12, metric="cosine", method=method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanishWarning)
+        estimator.fit(X)
+    assert len(np.unique(estimator.embedding_, axis=0)) == 200
+    assert_exact(estimator, X)
+    # A new row in the direction of a training row is placed by where it is.
+    near, far = estimator.transform(X[:1] * 1.25), estimator.transform(X[:1] * 1.5)
+    assert np.abs(near - far).max() > 1e-6
+    # As many rows at distance 0 as there are neighbours: the row itself is still found.
+    rays = np.outer(1 + rng.random(60), [1.0, 2.0, 3.0]) + 0.0
+    rays = np.vstack([rays, X[:60]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanishWarning)
+        estimator.fit(rays)
+    assert_exact(estimator, rays)
+
+
+def test_a_metric_that_sees_no_difference_makes_no_copies():
+    X = np.random.default_rng(0).random((120, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimator = LocallyLinearEmbedding(n_neighbors=8, metric="jaccard", method="ltsa").fit(X)
+    Y = estimator.embedding_
+    assert len(np.unique(Y, axis=0)) == 120
+    norms = np.linalg.norm(Y - Y.mean(axis=0), axis=0)
+    assert ((abs(norms - 1) < 1e-9) | (norms == 0)).all()
+    assert np.array_equal(estimator.transform(X), Y)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "brute", "ball_tree"])
+@pytest.mark.parametrize("kind", [LocallyLinearEmbedding, Isomap])
+def test_a_metric_that_returns_nan_is_told_with_its_rows(kind, algorithm):
+    X = np.random.default_rng(0).random((60, 3))
+    X[7, 0], X[31, 0] = -1.0, 2.0
+
+    def gap(a, b):
+        return np.nan if abs(a[0] - b[0]) > 2.5 else np.abs(a - b).sum()
+
+    estimator = kind(n_neighbors=8, metric=gap, neighbors_algorithm=algorithm)
+    with pytest.raises(InputError, match=r"NaN for (row 7 and row 31|row 31 and row 7|two points)"):
+        estimator.fit(X)
+    rest = np.delete(X, 31, axis=0)
+    estimator.fit(rest)
+    with pytest.raises(InputError, match=r"NaN for (row 1 and training row 7|two points)"):
+        estimator.transform(X[30:32])
+
+
+# -- directions of very different lengths ---------------------------------------------
+
+
+# Modified LLE regularises its weights, which loses such directions whatever is found.
+@pytest.mark.parametrize("method", ["hessian", "ltsa"])
+@pytest.mark.parametrize("short", [1e-3, 1e-5, 1e-6, 1e-7, 1e-9, 1e-11])
+def test_a_direction_much_shorter_than_another_is_kept(method, short):
+    flat = np.random.default_rng(0).random((800, 2))
+    X = flat * [1.0, short]
+    wide = np.column_stack([X, np.zeros((800, 14))])  # more features than neighbours
+    for rows in (X, wide):
+        estimator = LocallyLinearEmbedding(n_neighbors=12, method=method)
+        assert affine_residual(estimator.fit_transform(rows), flat) < 1e-6
+
+
+# -- what is told ---------------------------------------------------------------------
+
+
+def messages(estimator, X):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        estimator.fit(X)
+    return " ".join(str(warning.message) for warning in told)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fewer_directions_than_components_are_told(method):
+    rng = np.random.default_rng(0)
+    line = rng.random((300, 1))
+    plane = rng.random((300, 2)) @ rng.normal(size=(2, 5))
+    k = 12
+    estimator = LocallyLinearEmbedding(n_neighbors=k, n_components=3, method=method)
+    with pytest.warns(RankDeficientWarning, match=r"functions of the others.*n_components <= 1"):
+        clone(estimator).fit(line)
+    if method != "standard":  # which does not look at directions
+        with pytest.warns(RankDeficientWarning, match=r"of 300 rows span.*n_components <= 2"):
+            clone(estimator).fit(plane)
+    with pytest.warns(RankDeficientWarning, match=r"functions of the others"):
+        clone(estimator).set_params(n_components=2).fit(line)
+    assert "functions" not in messages(clone(estimator).set_params(n_components=1), line)
+    assert "functions" not in messages(clone(estimator).set_params(n_components=2), plane)
+
+
+def test_the_warning_names_the_knob_that_is_there():
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 3))
+    apart = messages(LocallyLinearEmbedding(n_neighbors=None, radius=1e-6), X)
+    assert "single place" in apart
+    assert "`radius`" in apart
+    assert "raise n_neighbors" not in apart
+    assert "n_components <= 1" not in apart
+    pairs = np.arange(30)[:, None] ^ 1
+    given = messages(LocallyLinearEmbedding(neighbors=pairs), X)
+    assert "`neighbors`" in given
+    constant = messages(LocallyLinearEmbedding(), np.ones((30, 3)))
+    assert "one place" in constant
+    assert "n_components <=" not in constant
+
+
+def test_groups_held_by_single_weights_are_told_of_modified_too():
+    rng = np.random.default_rng(0)
+    left = rng.random((60, 10))
+    right = np.column_stack([101 - left[:, 0], rng.random((60, 9))])
+    X = np.vstack([left, right, [np.r_[50.5, np.full(9, 0.5)]]])
+    estimator = LocallyLinearEmbedding(n_neighbors=8, n_components=7, method="modified")
+    with pytest.warns(DisconnectedGraphWarning, match=r"2 groups of rows.*1 of the 7"):
+        told = clone(estimator).fit(X)
+    assert max(np.ptp(told.embedding_[:60, 0]), np.ptp(told.embedding_[60:120, 0])) < 1e-3
+    # Several weight vectors hold the groups where they are.
+    assert "groups" not in messages(clone(estimator).set_params(n_components=2), X)
+
+
+def test_too_many_rows_in_a_radius_are_told_before_they_are_searched():
+    if psutil.virtual_memory().available > 50e9:
+        pytest.skip("this machine has room for it")
+    X = np.random.default_rng(0).random((60_000, 3))
+    for kind in (LocallyLinearEmbedding, Isomap):
+        with pytest.raises(MemoryNeedError, match="radius"):
+            kind(n_neighbors=None, radius=10.0).fit(X)
+    with pytest.raises(MemoryNeedError, match="'arpack'"):
+        LocallyLinearEmbedding(eigen_solver="dense").fit(X)

@@ -116,6 +116,8 @@ pub(super) struct Vicinity {
     pub m: usize,
     /// What the layout says.
     pub entries: Vec<f64>,
+    /// How large the values of each feature are, of which the entries are differences.
+    pub sizes: Vec<f64>,
     columns: Vec<u32>,
     center: Vec<f64>,
 }
@@ -128,6 +130,7 @@ impl Vicinity {
             Reader::Dense { centers, rows, features } => {
                 let center = &centers[i * features..(i + 1) * features];
                 self.shape(features);
+                self.size(center);
                 for (j, &row) in near.iter().enumerate() {
                     self.put(j, &rows[row as usize * features..(row as usize + 1) * features], center);
                 }
@@ -160,6 +163,11 @@ impl Vicinity {
         self.entries.resize(self.k * features, 0.0);
     }
 
+    fn size(&mut self, center: &[f64]) {
+        self.sizes.clear();
+        self.sizes.extend(center.iter().map(|value| value.abs()));
+    }
+
     fn put(&mut self, j: usize, row: &[f64], center: &[f64]) {
         if self.layout == Layout::ByFeature {
             let slots = self.entries[j..].iter_mut().step_by(self.k);
@@ -183,6 +191,7 @@ impl Vicinity {
         let (center, row) = dense.split_at_mut(m);
         spread(centers.row(i), &columns, center);
         self.shape(m);
+        self.size(center);
         for (j, &neighbor) in near.iter().enumerate() {
             spread(rows.row(neighbor as usize), &columns, row);
             self.put(j, row, center);
@@ -196,6 +205,7 @@ impl Vicinity {
         let scale = enlargement(&self.entries);
         if scale != 1.0 {
             self.entries.iter_mut().for_each(|entry| *entry *= scale);
+            self.sizes.iter_mut().for_each(|size| *size *= scale);
         }
     }
 

@@ -12,7 +12,7 @@
 //! paper's.
 //! Cost: [`super::frame`] and k·d⁴/2.
 
-use super::frame::{Frame, add, product};
+use super::frame::{Frame, Wanted, add, product};
 use super::gather::Vicinity;
 
 /// Columns shorter than this part of what they were are dependent on others.
@@ -26,16 +26,17 @@ pub(super) fn width(components: usize) -> usize {
 }
 
 /// The factor H (k × pairs, row-major); columns that depend on others are zero.
+/// How many directions there are.
 pub(super) fn fill(
     frame: &mut Frame,
     vicinity: &mut Vicinity,
     basis: &mut Vec<f64>,
     (components, tol): (usize, f64),
     factor: &mut [f64],
-) {
+) -> usize {
     let k = vicinity.k;
     vicinity.center();
-    let found = frame.find(vicinity, components.min(k.saturating_sub(1)), true);
+    let found = frame.find(vicinity, Wanted::tangents(components, k));
     let pairs = width(components);
     factor.fill(0.0);
     basis.clear();
@@ -62,6 +63,7 @@ pub(super) fn fill(
                 .for_each(|(slot, entry)| *slot = entry / divisor);
         }
     }
+    found
 }
 
 /// `own` without its part in the orthonormal rows of `before`, of length one;

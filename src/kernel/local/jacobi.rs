@@ -5,6 +5,8 @@
 //! under [`super::eigen`], which takes it for a few dimensions. Cost: about
 //! 5 sweeps of n²/2 rotations, 6n each.
 
+use super::hestenes::rotate as rotate_rows;
+
 /// Sweeps after which it stops in any case; five or six suffice.
 const MOST_SWEEPS: usize = 30;
 
@@ -37,7 +39,7 @@ pub(super) fn rotate(matrix: &mut [f64], n: usize, vectors: &mut [f64]) {
 }
 
 /// Cosine and sine of the rotation that makes [[a, b], [b, c]] diagonal.
-fn angle(a: f64, b: f64, c: f64) -> (f64, f64) {
+pub(super) fn angle(a: f64, b: f64, c: f64) -> (f64, f64) {
     let ratio = (c - a) / (2.0 * b);
     let tangent = ratio.signum() / (ratio.abs() + (1.0 + ratio * ratio).sqrt());
     let cosine = 1.0 / (1.0 + tangent * tangent).sqrt();
@@ -70,7 +72,5 @@ fn turn_rows(vectors: &mut [f64], n: usize, (p, q): (usize, usize), (cosine, sin
         return;
     }
     let (head, tail) = vectors.split_at_mut(q * n);
-    for (left, right) in head[p * n..(p + 1) * n].iter_mut().zip(&mut tail[..n]) {
-        (*left, *right) = (cosine * *left - sine * *right, sine * *left + cosine * *right);
-    }
+    rotate_rows(&mut head[p * n..(p + 1) * n], &mut tail[..n], (cosine, sine));
 }

@@ -8,9 +8,9 @@
 //!
 //! ```text
 //! gather ─┬─ cholesky ── weights        standard LLE, and new rows
-//!         └─ frame ─┬─── tangent        LTSA
-//!           (eigen) ├─── hessian        Hessian LLE
-//!                   └─── modified       modified LLE
+//!         └─ frame ─────┬ tangent       LTSA
+//!     (eigen, hestenes) ├ hessian       Hessian LLE
+//!                       └ modified      modified LLE
 //! ```
 
 mod cholesky;
@@ -18,6 +18,7 @@ mod eigen;
 mod frame;
 mod gather;
 mod hessian;
+mod hestenes;
 mod jacobi;
 mod modified;
 mod tangent;
@@ -27,6 +28,7 @@ mod tridiagonal;
 mod weights;
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -115,6 +117,16 @@ impl Variant {
         }
     }
 
+    /// The directions that a neighbourhood should span, where the variant needs them.
+    fn directions(self) -> Option<usize> {
+        match self {
+            Variant::Standard { .. } => None,
+            Variant::Modified { components, .. }
+            | Variant::Hessian { components, .. }
+            | Variant::Tangent { components } => Some(components),
+        }
+    }
+
     /// Whether the row itself is a member of its block, the first.
     fn with_self(self) -> bool {
         matches!(self, Variant::Standard { .. } | Variant::Modified { .. })
@@ -127,6 +139,20 @@ impl Variant {
 /// # Errors
 /// Points of different widths, cancellation.
 pub fn blocks(source: Source<'_>, near: &Neighbors, variant: Variant, ctx: &Ctx) -> Result<Blocks> {
+    Ok(blocks_and_spans(source, near, variant, ctx)?.0)
+}
+
+/// The [`blocks`], and how many rows have neighbourhoods that span 0, 1, .. up to as many
+/// directions as the variant has components; nothing where it does not ask for any.
+///
+/// # Errors
+/// Points of different widths, cancellation.
+pub fn blocks_and_spans(
+    source: Source<'_>,
+    near: &Neighbors,
+    variant: Variant,
+    ctx: &Ctx,
+) -> Result<(Blocks, Vec<usize>)> {
     let near = &*if variant.with_self() { Cow::Borrowed(near) } else { naming_all(near) };
     Reader::with(source, |reader| {
         let rows = near.offsets.len() - 1;
@@ -151,22 +177,26 @@ pub fn blocks(source: Source<'_>, near: &Neighbors, variant: Variant, ctx: &Ctx)
             let members = blocks.members.len() - blocks.member_offsets[i];
             blocks.factor_offsets[i + 1] = blocks.factor_offsets[i] + members * widths.of(i);
         }
+        let spans: Vec<AtomicUsize> =
+            (0..variant.directions().map_or(0, |most| most + 1)).map(|_| AtomicUsize::new(0)).collect();
         blocks.factors = lists.fill(&blocks.factor_offsets, ctx, |scratch, factor| {
             let Scratch { vicinity, solver, frame, modified, basis } = scratch;
-            match variant {
+            let span = match variant {
                 Variant::Standard { reg, nonnegative } => {
                     weights::fill(solver, vicinity, reg, nonnegative, factor);
+                    return;
                 }
-                Variant::Modified { reg, tol, .. } => {
-                    modified::fill(frame, vicinity, modified, (reg, tol), factor);
+                Variant::Modified { components, reg, tol } => {
+                    modified::fill(frame, vicinity, modified, (components, reg, tol), factor)
                 }
                 Variant::Hessian { components, tol } => {
-                    hessian::fill(frame, vicinity, basis, (components, tol), factor);
+                    hessian::fill(frame, vicinity, basis, (components, tol), factor)
                 }
                 Variant::Tangent { components } => tangent::fill(frame, vicinity, components, factor),
-            }
+            };
+            spans[span].fetch_add(1, Ordering::Relaxed);
         })?;
-        Ok(blocks)
+        Ok((blocks, spans.into_iter().map(AtomicUsize::into_inner).collect()))
     })
 }
 
@@ -232,7 +262,7 @@ pub fn principal(source: Source<'_>, near: &Neighbors, components: usize) -> Res
         }
         vicinity.read(reader, 0, list, distances);
         vicinity.center();
-        frame.find(&vicinity, components.min(list.len() - 1), true);
+        frame.find(&vicinity, frame::Wanted::tangents(components, list.len()));
         for (column, vector) in frame.vectors.chunks_exact(list.len()).enumerate() {
             placed.column_mut(column).iter_mut().zip(vector).for_each(|(slot, entry)| *slot = *entry);
         }
@@ -277,7 +307,7 @@ impl<'a> Lists<'a, '_, '_> {
         };
         // The list's places hold its eigenvalues; what is left of them is zero.
         let values = self.fill(&self.near.offsets, ctx, |scratch, values| {
-            scratch.frame.measure(&scratch.vicinity);
+            scratch.frame.measure(&scratch.vicinity, components);
             values.iter_mut().zip(&scratch.frame.values).for_each(|(slot, value)| *slot = *value);
         })?;
         let rows = self.near.offsets.len() - 1;

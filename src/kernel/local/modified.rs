@@ -16,7 +16,7 @@
 //! without any, and has no bound k − d).
 //! Cost: [`super::frame`] twice (first values only) and 4·k·s·(k − s).
 
-use super::frame::{Frame, add, product};
+use super::frame::{Frame, Wanted, add, product};
 use super::gather::Vicinity;
 
 /// Where `reg` = 0 leaves nothing to divide by, this part of the trace.
@@ -65,17 +65,18 @@ pub(super) fn size(values: &[f64], components: usize, k: usize, eta: f64) -> usi
     (k - values.len() + small.min(values.len().saturating_sub(components))).max(1)
 }
 
-/// The factor Ŵ (k + 1 × s, row-major), the row itself first.
+/// The factor Ŵ (k + 1 × s, row-major), the row itself first. How many of the first
+/// `components` directions there are.
 pub(super) fn fill(
     frame: &mut Frame,
     vicinity: &Vicinity,
     room: &mut Weights,
-    (reg, tol): (f64, f64),
+    (components, reg, tol): (usize, f64, f64),
     factor: &mut [f64],
-) {
+) -> usize {
     let k = vicinity.k;
     let s = factor.len() / (k + 1);
-    let found = frame.find(vicinity, k, false);
+    let found = frame.find(vicinity, Wanted { most: k, surely: components, centered: false });
     room.regular_weights(frame, k, found, reg);
     // Rounding may have made of k − s leading vectors one fewer.
     room.complete(&frame.vectors[..(k - s).min(found) * k], k, s);
@@ -100,6 +101,7 @@ pub(super) fn fill(
             *slot = room.complement[c * k + j] - along * room.sums[c] + shared;
         }
     }
+    found.min(components)
 }
 
 impl Weights {

@@ -5,15 +5,20 @@
 //! coordinates leaves. Directions that rounding cannot tell from nothing are
 //! left out of G. Cost: see [`super::frame`].
 
-use super::frame::Frame;
+use super::frame::{Frame, Wanted};
 use super::gather::Vicinity;
 
-/// The factor G (k × 1 + components, row-major); columns left out are zero.
-pub(super) fn fill(frame: &mut Frame, vicinity: &mut Vicinity, components: usize, factor: &mut [f64]) {
+/// The factor G (k × 1 + components, row-major); columns left out are zero. How many
+/// directions there are.
+pub(super) fn fill(
+    frame: &mut Frame,
+    vicinity: &mut Vicinity,
+    components: usize,
+    factor: &mut [f64],
+) -> usize {
     let k = vicinity.k;
     vicinity.center();
-    // The constant has taken one of the k dimensions.
-    frame.find(vicinity, components.min(k.saturating_sub(1)), true);
+    let found = frame.find(vicinity, Wanted::tangents(components, k));
     let constant = 1.0 / (k as f64).sqrt();
     for (j, row) in factor.chunks_exact_mut(components + 1).enumerate() {
         row.fill(0.0);
@@ -21,4 +26,5 @@ pub(super) fn fill(frame: &mut Frame, vicinity: &mut Vicinity, components: usize
         let entries = frame.vectors.iter().skip(j).step_by(k);
         row[1..].iter_mut().zip(entries).for_each(|(slot, entry)| *slot = *entry);
     }
+    found
 }

@@ -367,3 +367,45 @@ fn what_is_too_far_is_told_by_nan_and_what_is_not_euclidean_is_weighed() {
         assert!(weights.iter().all(|weight| (weight - 0.5).abs() < 1e-9), "{weights:?}");
     }
 }
+
+#[test]
+fn blocks_do_not_hang_on_how_long_the_directions_are() {
+    // Tangents span what the features span, whatever their units.
+    for features in [2, 14] {
+        let mut points = cloud(60, features);
+        points.slice_mut(s![.., 2..]).fill(0.0);
+        let near = lists(&points, Hood::Nearest(12));
+        for variant in [Variant::Tangent { components: 2 }, Variant::Hessian { components: 2, tol: 1e-4 }] {
+            let even = of_points(PointsRef::Dense(points.view()), &near, variant, 1);
+            for short in [1e-3, 1e-5, 1e-9, 1e-12] {
+                let mut uneven = points.clone();
+                uneven.column_mut(1).mapv_inplace(|value| value * short);
+                let found = of_points(PointsRef::Dense(uneven.view()), &near, variant, 2);
+                for i in 0..60 {
+                    let gap = apart(&block(&found, i).1, &block(&even, i).1);
+                    assert!(gap < 1e-7, "{variant:?} {features} {short}: {gap}");
+                }
+            }
+        }
+        // Modified LLE leaves two directions out of its weights.
+        points.column_mut(1).mapv_inplace(|value| value * 1e-9);
+        let modified = Variant::Modified { components: 2, reg: 1e-3, tol: 1e-12 };
+        let found = of_points(PointsRef::Dense(points.view()), &near, modified, 2);
+        assert!((0..60).all(|i| found.width(i) == 10));
+    }
+}
+
+#[test]
+fn the_directions_of_neighbourhoods_are_counted() {
+    let ctx = Ctx::new(2, 0);
+    let plane = cloud(80, 2).dot(&cloud(2, 5));
+    let near = lists(&plane, Hood::Nearest(10));
+    let points = PointsRef::Dense(plane.view());
+    let source = Source::Points { centers: points, rows: points };
+    let variant = Variant::Tangent { components: 3 };
+    let (_, spans) = ctx.install(|| blocks_and_spans(source, &near, variant, &ctx)).unwrap();
+    assert_eq!(spans.iter().sum::<usize>(), 80);
+    assert!(spans[2] > 70, "{spans:?}");
+    let standard = Variant::Standard { reg: 1e-3, nonnegative: false };
+    assert!(ctx.install(|| blocks_and_spans(source, &near, standard, &ctx)).unwrap().1.is_empty());
+}
