@@ -17,6 +17,7 @@ mod factor;
 mod front;
 mod solve;
 mod structure;
+mod sweep;
 
 pub(crate) use factor::{Entries, Factor};
 pub(crate) use solve::LANES;
