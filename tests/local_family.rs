@@ -359,6 +359,33 @@ fn freedom_is_told_by_every_solver_and_only_where_it_is() {
 }
 
 #[test]
+fn long_curves_are_determined_and_exact_weights_are_not_by_the_factor_too() {
+    let told = |recipe: LocallyLinearEmbedding, points: &Array2<f64>| {
+        let ctx = Ctx::new(2, 0);
+        let model = recipe.eigen_solver(SparseSolver::Auto).fit(points, &ctx).unwrap();
+        (model, ctx.take_warnings().iter().any(|warning| warning.kind == WarningKind::RankDeficient))
+    };
+    // Evenly along a spiral: eigenvalues below the rounding of the matrix, not of its root.
+    let rows = 50_000;
+    let turn = |i: usize| 40.0 * std::f64::consts::PI * i as f64 / (rows - 1) as f64;
+    let spiral =
+        Array2::from_shape_fn((rows, 3), |(i, axis)| [turn(i).cos(), turn(i).sin(), 0.3 * turn(i)][axis]);
+    let (model, free) = told(lle(LocalMethod::Standard, 10).n_components(1usize), &spiral);
+    assert!(!free);
+    let found = embedding(&model);
+    let (first, last) = (found[[0, 0]], found[[rows - 1, 0]]);
+    let rises = found.column(0).windows(2).into_iter().all(|pair| (pair[1] - pair[0]) * (last - first) > 0.0);
+    assert!(rises, "the column should follow the curve");
+    // The weights hold exactly in all coordinates, of which not all are asked for.
+    for (points, k, components) in
+        [(scattered(1000, 3), 6, 2usize), (scattered(5000, 3), 10, 2), (scattered(2000, 2), 8, 1)]
+    {
+        let exact = lle(LocalMethod::Standard, k).reg(0.0).n_components(components);
+        assert!(told(exact, &points).1, "{} rows", points.nrows());
+    }
+}
+
+#[test]
 fn no_spread_is_told() {
     for method in METHODS {
         let constant = Array2::<f64>::ones((40, 3));

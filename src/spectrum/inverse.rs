@@ -5,10 +5,11 @@
 //! fails its probe, or a pivot that is not positive, is made anew with a larger
 //! σ. Cost: the factor's work once, 4 · fill operations for each solve.
 //!
-//! Where the root R of A = RᵀR is given and the matrix is large, each solve is
-//! corrected once with a residual by R: the corrected seminormal equations
-//! (Björck 1987). The rounding of A then no longer matters; the result is that
-//! of R⁻¹R⁻ᵀ without a second, unsymmetric factor.
+//! Where the root R of A = RᵀR is given and the matrix is large, or an eigenvalue
+//! turns out to be near the rounding of A, each solve is corrected once with a
+//! residual by R: the corrected seminormal equations (Björck 1987). The rounding
+//! of A then no longer matters; the result is that of R⁻¹R⁻ᵀ without a second,
+//! unsymmetric factor, and the eigenvalues are ‖Rv‖².
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 
@@ -36,10 +37,17 @@ const TOLERANCE: f64 = 1e-10;
 const SPREAD: f64 = 1e-3;
 /// Rows from which solves are corrected by the root.
 const CORRECTED_FROM: usize = 100_000;
+/// Eigenvalues, relative to the matrix, below which they are too, and how often:
+/// of vectors that σ hardly tells apart each correction removes most of the error.
+const CORRECTED_BELOW: f64 = 1e3 * f64::EPSILON;
+const CORRECTIONS: usize = 3;
 
-/// Bytes of a factor and its largest moment.
+/// Bytes of a factor and its largest moment, when the widest front adds up what
+/// its children left over, with a quarter for supernodes that were joined.
 pub(super) fn bytes(elimination: &Elimination) -> u64 {
-    elimination.bytes() + elimination.bytes() / 4
+    let widest = elimination.later.iter().copied().max().map_or(0, u64::from);
+    let most = (elimination.fill + 2 * widest * widest) * size_of::<f64>() as u64;
+    most + most / 4
 }
 
 /// The smallest eigenpairs; nothing when no factor is accurate enough.
@@ -55,19 +63,33 @@ pub(super) fn bottom(
     let pattern = Pattern { offsets: matrix.offsets(), targets: matrix.columns() };
     let structure = Structure::new(pattern, elimination, ctx)?;
     let Some((factor, shift)) = factor(matrix, structure, matrix.norm_bound(), ctx)? else { return Ok(None) };
-    let large = matrix.len() >= CORRECTED_FROM;
-    let root = blocks.filter(|_| large).and_then(|blocks| Root::of(matrix.len(), blocks));
-    let inverse = Inverse { factor: &factor, root: root.as_ref(), shift };
+    let root = || blocks.and_then(|blocks| Root::of(matrix.len(), blocks));
+    let mut inverse = Inverse { factor: &factor, shift, root: None, corrections: 1 };
+    if matrix.len() >= CORRECTED_FROM {
+        inverse.root = root();
+    }
     let mut found = by_size(&inverse, k, options, ctx)?;
-    let mut products = Array2::zeros(found.vectors.dim());
-    match &root {
-        Some(root) => root.apply(found.vectors.view(), products.view_mut(), ctx)?,
-        None => matrix.apply(found.vectors.view(), products.view_mut(), ctx)?,
+    let near_rounding = 1.0 / (CORRECTED_BELOW * matrix.norm_bound() + shift);
+    if found.values.iter().any(|&value| value > near_rounding) {
+        inverse.root = inverse.root.or_else(root);
+        inverse.corrections = CORRECTIONS;
+        if inverse.root.is_some() {
+            let again = Options { start: Some(found.vectors), ..options.clone() };
+            let before = found.iterations;
+            found = by_size(&inverse, k, &again, ctx)?;
+            found.iterations += before;
+        }
     }
     // A matrix of zeros beyond its null vectors has the inverse 1/σ.
     let back = |value: f64| (1.0 / value - shift).max(0.0);
     found.next = found.next.filter(|&value| value > 0.0).map(back);
     found.ran = Solver::Direct;
+    if let Some(root) = &inverse.root {
+        super::filter::measure(root, &mut found, ctx)?;
+        return Ok(Some(found));
+    }
+    let mut products = Array2::zeros(found.vectors.dim());
+    matrix.apply(found.vectors.view(), products.view_mut(), ctx)?;
     for (column, value) in found.values.iter_mut().enumerate() {
         *value = back(*value);
         products.column_mut(column).scaled_add(-*value, &found.vectors.column(column));
@@ -151,8 +173,9 @@ fn probe(matrix: &SparseSymmetric, factor: &Factor, shift: f64, size: f64, ctx: 
 /// (A + σI)⁻¹ by its factor.
 struct Inverse<'a> {
     factor: &'a Factor,
-    root: Option<&'a Root>,
     shift: f64,
+    root: Option<Root>,
+    corrections: usize,
 }
 
 impl SymmetricOperator for Inverse<'_> {
@@ -162,13 +185,15 @@ impl SymmetricOperator for Inverse<'_> {
 
     fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
         self.factor.solve(x, y.view_mut(), ctx)?;
-        let Some(root) = self.root else { return Ok(()) };
-        let solved = y.as_standard_layout().into_owned();
-        let mut rest = x.as_standard_layout().into_owned();
-        root.combine(&solved, &mut rest, [-1.0, -self.shift, 1.0], ctx)?;
-        let mut correction = Array2::zeros(rest.dim());
-        self.factor.solve(rest.view(), correction.view_mut(), ctx)?;
-        y += &correction;
+        let Some(root) = &self.root else { return Ok(()) };
+        for _ in 0..self.corrections {
+            let solved = y.as_standard_layout().into_owned();
+            let mut rest = x.as_standard_layout().into_owned();
+            root.combine(&solved, &mut rest, [-1.0, -self.shift, 1.0], ctx)?;
+            let mut correction = Array2::zeros(rest.dim());
+            self.factor.solve(rest.view(), correction.view_mut(), ctx)?;
+            y += &correction;
+        }
         Ok(())
     }
 }
@@ -214,13 +239,15 @@ mod tests {
         let angle = std::f64::consts::PI / n as f64;
         let value = (2.0 * (angle / 2.0).sin()).powi(4);
         let x = Array2::from_shape_fn((n, 1), |(i, _)| (angle * (i as f64 + 0.5)).cos());
-        let error = |root: Option<&Root>| {
+        let error = |root: Option<Root>| {
             let mut y = Array2::zeros(x.dim());
-            Inverse { factor: &factor, root, shift }.apply(x.view(), y.view_mut(), &ctx).unwrap();
+            Inverse { factor: &factor, shift, root, corrections: 1 }
+                .apply(x.view(), y.view_mut(), &ctx)
+                .unwrap();
             y -= y.mean().unwrap();
             norms(&(y * (value + shift) - &x))[0] / norms(&x)[0]
         };
-        let (plain, corrected) = (error(None), error(Some(&root)));
+        let (plain, corrected) = (error(None), error(Some(root)));
         assert!(plain > 1e-7, "the rounding of the matrix should show: {plain}");
         assert!(corrected < 0.01 * plain, "{corrected} against {plain}");
     }

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::factor::Factor;
 use super::structure::Structure;
+use super::sweep;
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::linalg::standard;
@@ -20,7 +21,7 @@ pub(crate) const LANES: usize = 8;
 /// Rows put in order by one task.
 const ROWS: usize = 4096;
 
-type Lanes = [f64; LANES];
+pub(super) type Lanes = [f64; LANES];
 
 impl Factor {
     /// Number of rows.
@@ -45,7 +46,7 @@ impl Factor {
                     slot[width..].fill(0.0);
                 }
             });
-            self.solve_lanes(&mut lanes);
+            self.solve_lanes(&mut lanes, ctx)?;
             let mut part = y.slice_mut(s![.., first..first + width]);
             for (mut row, &step) in part.outer_iter_mut().zip(&self.structure.step) {
                 row.iter_mut().zip(&lanes[step as usize]).for_each(|(slot, value)| *slot = *value);
@@ -54,15 +55,15 @@ impl Factor {
         Ok(())
     }
 
-    fn solve_lanes(&self, x: &mut [Lanes]) {
+    fn solve_lanes(&self, x: &mut [Lanes], ctx: &Ctx) -> Result<()> {
         let structure = &self.structure;
         let above: Vec<usize> = structure.levels.iter().flatten().copied().collect();
         // Up: branches into their own rows and a list of what goes above.
         let added: Vec<Vec<Lanes>> = self
             .branch_rows(x)
             .into_par_iter()
-            .map(|((first, root), own)| self.up_branch(first, root, own))
-            .collect();
+            .map(|((first, root), own)| self.up_branch(first, root, own, ctx))
+            .collect::<Result<_>>()?;
         for (&(_, root), added) in structure.branches.iter().zip(added) {
             for (&row, sums) in structure.rows_of(root).iter().zip(added) {
                 subtract(&mut x[row as usize], &sums);
@@ -71,7 +72,7 @@ impl Factor {
         let mut sums = Vec::new();
         for &index in &above {
             let steps = structure.steps(index);
-            self.sweep(Up { panel: self.panel(index), own: &mut x[steps], sums: &mut sums });
+            sweep::up(self.panel(index), &mut x[steps], &mut sums, ctx)?;
             for (&row, sums) in structure.rows_of(index).iter().zip(&sums) {
                 subtract(&mut x[row as usize], sums);
             }
@@ -82,7 +83,7 @@ impl Factor {
             let steps = structure.steps(index);
             below.clear();
             below.extend(structure.rows_of(index).iter().map(|&row| x[row as usize]));
-            self.sweep(Down { panel: self.panel(index), own: &mut x[steps], below: &below });
+            sweep::down(self.panel(index), &mut x[steps], &below, ctx)?;
         }
         let known: Vec<Vec<Lanes>> = structure
             .branches
@@ -92,16 +93,12 @@ impl Factor {
         self.branch_rows(x)
             .into_par_iter()
             .zip(known)
-            .for_each(|(((first, root), own), known)| self.down_branch(first, root, own, &known));
+            .try_for_each(|(((first, root), own), known)| self.down_branch(first, root, own, &known, ctx))
     }
 
     fn panel(&self, index: usize) -> &[f64] {
         let begins = &self.structure.value_begins;
         &self.values[begins[index]..begins[index + 1]]
-    }
-
-    fn sweep(&self, kernel: impl pulp::WithSimd<Output = ()>) {
-        pulp::Arch::new().dispatch(kernel);
     }
 
     /// The rows of each branch; steps of a branch are one run.
@@ -119,7 +116,7 @@ impl Factor {
     }
 
     /// One branch on the way up; what it takes from the rows below its root.
-    fn up_branch(&self, first: usize, root: usize, own: &mut [Lanes]) -> Vec<Lanes> {
+    fn up_branch(&self, first: usize, root: usize, own: &mut [Lanes], ctx: &Ctx) -> Result<Vec<Lanes>> {
         let structure = &self.structure;
         let (begin, end) = (structure.begins[first], structure.begins[root + 1]);
         let outside = structure.rows_of(root);
@@ -128,7 +125,7 @@ impl Factor {
         for index in first..=root {
             let steps = structure.steps(index);
             let inside = &mut own[steps.start - begin..steps.end - begin];
-            self.sweep(Up { panel: self.panel(index), own: inside, sums: &mut sums });
+            sweep::up(self.panel(index), inside, &mut sums, ctx)?;
             let mut next = 0;
             for (&row, sums) in structure.rows_of(index).iter().zip(&sums) {
                 if (row as usize) < end {
@@ -142,11 +139,18 @@ impl Factor {
                 }
             }
         }
-        total
+        Ok(total)
     }
 
     /// One branch on the way down, `known` being the rows below its root.
-    fn down_branch(&self, first: usize, root: usize, own: &mut [Lanes], known: &[Lanes]) {
+    fn down_branch(
+        &self,
+        first: usize,
+        root: usize,
+        own: &mut [Lanes],
+        known: &[Lanes],
+        ctx: &Ctx,
+    ) -> Result<()> {
         let structure = &self.structure;
         let (begin, end) = (structure.begins[first], structure.begins[root + 1]);
         let outside = structure.rows_of(root);
@@ -166,8 +170,9 @@ impl Factor {
                 });
             }
             let inside = &mut own[steps.start - begin..steps.end - begin];
-            self.sweep(Down { panel: self.panel(index), own: inside, below: &below });
+            sweep::down(self.panel(index), inside, &below, ctx)?;
         }
+        Ok(())
     }
 }
 
@@ -182,85 +187,5 @@ fn add(to: &mut Lanes, what: &Lanes) {
 fn subtract(from: &mut Lanes, what: &Lanes) {
     for lane in 0..LANES {
         from[lane] -= what[lane];
-    }
-}
-
-/// x ← L₁₁⁻¹ x, then the sums L₂₁ x for the rows below.
-struct Up<'a> {
-    panel: &'a [f64],
-    own: &'a mut [Lanes],
-    sums: &'a mut Vec<Lanes>,
-}
-
-impl pulp::WithSimd for Up<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Up { panel, own, sums } = self;
-        let width = own.len();
-        let (square, rest) = panel.split_at(width * width);
-        for (place, row) in square.chunks_exact(width).enumerate() {
-            let (before, now) = own.split_at_mut(place);
-            let total = weighted(&row[..place], before);
-            let pivot = 1.0 / row[place];
-            for lane in 0..LANES {
-                now[0][lane] = (now[0][lane] - total[lane]) * pivot;
-            }
-        }
-        sums.clear();
-        sums.extend(rest.chunks_exact(width).map(|row| weighted(row, own)));
-    }
-}
-
-/// Σ weights · x.
-#[inline(always)]
-fn weighted(weights: &[f64], x: &[Lanes]) -> Lanes {
-    let mut total = [0.0; LANES];
-    for (&weight, lanes) in weights.iter().zip(x) {
-        for lane in 0..LANES {
-            total[lane] += weight * lanes[lane];
-        }
-    }
-    total
-}
-
-/// x ← L₁₁⁻ᵀ (x − L₂₁ᵀ · rows below).
-struct Down<'a> {
-    panel: &'a [f64],
-    own: &'a mut [Lanes],
-    below: &'a [Lanes],
-}
-
-impl pulp::WithSimd for Down<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Down { panel, own, below } = self;
-        let width = own.len();
-        let (square, rest) = panel.split_at(width * width);
-        for (row, lanes) in rest.chunks_exact(width).zip(below) {
-            spread(own, row, lanes);
-        }
-        for place in (0..width).rev() {
-            let row = &square[place * width..(place + 1) * width];
-            let (before, now) = own.split_at_mut(place);
-            let pivot = 1.0 / row[place];
-            for lane in 0..LANES {
-                now[0][lane] *= pivot;
-            }
-            spread(before, &row[..place], &now[0]);
-        }
-    }
-}
-
-/// x ← x − weights · lanes.
-#[inline(always)]
-fn spread(x: &mut [Lanes], weights: &[f64], lanes: &Lanes) {
-    for (target, &weight) in x.iter_mut().zip(weights) {
-        for lane in 0..LANES {
-            target[lane] -= weight * lanes[lane];
-        }
     }
 }
