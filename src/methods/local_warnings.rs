@@ -1,12 +1,13 @@
-//! What the user of a local method is told of a map that shows less than was asked for.
+//! What the user of a local method is told: of copies and pieces, and of a map that shows
+//! less than was asked for.
 //!
-//! Place: beside [`super::local_maps`]. Cost: n·k for the closed groups.
+//! Place: beside [`super::local_rows`] and [`super::local_maps`]. Cost: n·k for the closed groups.
 
 use super::local_maps::LocalMap;
 use super::local_rows::LocalRows;
 use crate::context::Ctx;
 use crate::error::WarningKind;
-use crate::graph::closed_groups;
+use crate::graph::{Components, closed_groups};
 use crate::neighbors::Hood;
 
 /// How to have more neighbours.
@@ -107,4 +108,44 @@ fn spans_too_few(ground: &LocalRows, map: &LocalMap, components: usize) -> Optio
         "{who}: the further columns are functions of the others and show nothing new; use n_components <= {}{more}",
         typical.max(1)
     ))
+}
+
+/// Copies leave some rows too few neighbours.
+pub fn tell_of_copies(rows: usize, distinct: usize, ctx: &Ctx) {
+    ctx.warn(
+        WarningKind::InputAdjusted,
+        format!(
+            "copies leave some rows too few neighbours in other places; the map is made of the {distinct} distinct \
+             rows of {rows}, and equal rows are put in the same place"
+        ),
+    );
+}
+
+/// All but the largest piece are dropped.
+pub fn tell_of_largest(pieces: &Components, ctx: &Ctx) {
+    let rows = pieces.labels.len();
+    ctx.warn(
+        WarningKind::Disconnected,
+        format!(
+            "the neighbourhood graph has {} connected components (sizes {}); the largest is kept and {} of {rows} \
+             rows are dropped; raise `n_neighbors` or `radius` to keep them",
+            pieces.count(),
+            pieces.sizes_in_words(),
+            rows - pieces.sizes[pieces.largest()]
+        ),
+    );
+}
+
+/// Pieces are embedded one by one.
+pub fn tell_of_pieces(pieces: &Components, ctx: &Ctx) {
+    ctx.warn(
+        WarningKind::Disconnected,
+        format!(
+            "the neighbourhood graph has {} connected components (the largest of {} rows); they are embedded one \
+             by one and laid side by side: where they lie relative to one another has no meaning; raise \
+             `n_neighbors` or `radius` if they belong together",
+            pieces.count(),
+            pieces.sizes.iter().max().unwrap_or(&0)
+        ),
+    );
 }

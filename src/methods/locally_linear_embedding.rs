@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 use super::choices::{
     Isolated, LocalMethod, MetricName, NeighborsAlgorithm, Outliers, SparseSolver, check_components,
 };
-use super::local_maps::{LocalMap, as_data_rows};
+use super::local_layout::as_data_rows;
+use super::local_maps::LocalMap;
 use super::local_rows::LocalRows;
 use super::local_warnings::tell_of_rank;
 use super::locator::{Locator, check_placeable};
