@@ -370,7 +370,7 @@ fn long_curves_are_determined_and_exact_weights_are_not_by_the_factor_too() {
     let turn = |i: usize| 40.0 * std::f64::consts::PI * i as f64 / (rows - 1) as f64;
     let spiral =
         Array2::from_shape_fn((rows, 3), |(i, axis)| [turn(i).cos(), turn(i).sin(), 0.3 * turn(i)][axis]);
-    let (model, free) = told(lle(LocalMethod::Standard, 10).n_components(1), &spiral);
+    let (model, free) = told(lle(LocalMethod::Standard, 10).n_components(1usize), &spiral);
     assert!(!free);
     let found = embedding(&model);
     let (first, last) = (found[[0, 0]], found[[rows - 1, 0]]);
@@ -378,7 +378,7 @@ fn long_curves_are_determined_and_exact_weights_are_not_by_the_factor_too() {
     assert!(rises, "the column should follow the curve");
     // The weights hold exactly in all coordinates, of which not all are asked for.
     for (points, k, components) in
-        [(scattered(1000, 3), 6, 2), (scattered(5000, 3), 10, 2), (scattered(2000, 2), 8, 1)]
+        [(scattered(1000, 3), 6, 2usize), (scattered(5000, 3), 10, 2), (scattered(2000, 2), 8, 1)]
     {
         let exact = lle(LocalMethod::Standard, k).reg(0.0).n_components(components);
         assert!(told(exact, &points).1, "{} rows", points.nrows());
