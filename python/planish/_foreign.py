@@ -6,6 +6,7 @@ differently for different numbers of threads, and planish promises the same bits
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -272,6 +273,13 @@ class ForeignNeighbors:
             graph[alone] = nearest
             graph = graph.tocsr()
         return _data.graph(graph)
+
+    def shown(self) -> Any:
+        """Return the search as users know it: by their own metric."""
+        search = copy.copy(self.search)
+        if callable(self.metric.name):
+            search.metric = search.effective_metric_ = self.metric.name
+        return search
 
     def _graph(self, X: Any) -> Any:
         find = (

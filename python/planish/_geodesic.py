@@ -69,7 +69,7 @@ class GeodesicEmbedding(Embedding):
 
     def _compute_nbrs(self) -> Any:
         if "_foreign" in vars(self):
-            return self._foreign.search
+            return self._foreign.shown()
         return neighbor_search(self)
 
 

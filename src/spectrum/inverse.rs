@@ -39,7 +39,7 @@ const SPREAD: f64 = 1e-3;
 const CORRECTED_FROM: usize = 100_000;
 /// Eigenvalues, relative to the matrix, below which they are too, and how often:
 /// of vectors that σ hardly tells apart each correction removes most of the error.
-const CORRECTED_BELOW: f64 = 1e3 * f64::EPSILON;
+const CORRECTED_BELOW: f64 = 4.0 * f64::EPSILON;
 const CORRECTIONS: usize = 3;
 
 /// Bytes of a factor and its largest moment, when the widest front adds up what
