@@ -28,8 +28,10 @@ pub enum Algorithm {
     Brute,
 }
 
-/// Rows that a search of a tree evaluates at the least: those of a leaf or two.
+/// Rows that a search of a tree evaluates at the least: those of a leaf or two, in many
+/// columns of a few, whose boxes cost as much again.
 const LEAST: f64 = 24.0;
+const LEAST_IF_WIDE: f64 = 96.0;
 
 /// Fewer rows than this are not worth a tree.
 const FEW: usize = 64;
@@ -56,12 +58,15 @@ pub(super) fn wants_tree(
         Algorithm::Auto => {}
     }
     let pays = |share: f64| share * tree_cost(dims) < brute_cost(dims, metric);
-    if !pays(LEAST / n as f64) {
+    if !pays(if dims > WIDE { LEAST_IF_WIDE } else { LEAST } / n as f64) {
         return Ok(None);
     }
+    if dims > WIDE && n <= 2 * SAMPLE {
+        let tree = Tree::build(rows, dims, ctx)?;
+        return Ok(pays(evaluated(&tree, rows, metric, 25)).then_some(tree));
+    }
     if dims > WIDE {
-        let step = if n > 2 * SAMPLE { n.div_ceil(SAMPLE) } else { 1 };
-        let picked = (0..n).step_by(step);
+        let picked = (0..n).step_by(n.div_ceil(SAMPLE));
         let sample: Vec<f64> = picked.flat_map(|row| &rows[row * dims..(row + 1) * dims]).copied().collect();
         let tree = Tree::build(&sample, dims, ctx)?;
         // A tree helps the more the more rows there are; one that must look at
