@@ -8,6 +8,7 @@
 PYTHON ?= python3
 CARGO  ?= cargo
 PYTEST_ARGS ?=
+SECONDS ?= 60
 BENCH_ARGS  ?=
 
 VENV := .venv
@@ -23,13 +24,15 @@ MIN_RUST   := 1.89
 # pyproject.toml; the demo needs matplotlib, and everything needs maturin.
 BUILD_TOOLS := "maturin>=1.9.4,<2"
 
+EXAMPLES := $(basename $(notdir $(wildcard examples/*.rs)))
+
 RUST_SOURCES   := $(shell find src -name '*.rs' 2>/dev/null)
 PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name 'py.typed' 2>/dev/null)
 WHEEL_SOURCES  := $(RUST_SOURCES) $(PYTHON_SOURCES) Cargo.toml Cargo.lock pyproject.toml README.md
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python test-package bench lint format doc wheel clean toolchain
+.PHONY: help demo test test-rust test-python test-package fuzz bench lint format doc wheel clean toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -48,10 +51,14 @@ test: toolchain $(DONE)/venv  ## everything that must pass: Rust, package, Pytho
 	@echo "All tests passed."
 
 # One profile for every Rust step, so that the dependencies are compiled once:
-# `cargo test` builds the examples too, and the example is then run as it lies.
-test-rust: toolchain  ## Rust unit, integration and documentation tests, the example, the docs
+# `cargo test` builds the examples too, and they are then run as they lie.
+test-rust: toolchain  ## Rust unit, integration and documentation tests, the examples, the docs
+	@mkdir -p build
 	$(CARGO) test --locked
-	$(CARGO) run --locked --quiet --profile test --example swiss_roll
+	@for example in $(EXAMPLES); do \
+		$(CARGO) run --locked --quiet --profile test --example $$example > build/$$example.log \
+			|| { cat build/$$example.log >&2; exit 1; }; \
+	done
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --quiet
 
 test-package: toolchain  ## the crate has no Python in it and would be packaged whole
@@ -68,6 +75,9 @@ test-package: toolchain  ## the crate has no Python in it and would be packaged 
 
 test-python: $(DONE)/wheel $(DONE)/test-tools  ## the Python tests, against the wheel that users get
 	$(BIN)/python -m pytest tests/python $(PYTEST_ARGS)
+
+fuzz: $(DONE)/wheel $(DONE)/test-tools  ## random fits on small nasty data for SECONDS=60, every law checked
+	cd tests && ../$(BIN)/python -m fuzz --seconds $(SECONDS)
 
 bench: $(DONE)/bench  ## compare with scikit-learn and tapkee (BENCH_ARGS="--quick", "--job NAME", …)
 	$(BENCH_VENV)/bin/python benches/compare.py $(BENCH_ARGS)

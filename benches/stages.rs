@@ -7,15 +7,10 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, criterion_group, criterion_main};
 use ndarray::Array2;
-use planish::Ctx;
-use planish::graph::Graph;
-use planish::graph::geodesic::{PathMethod, Plan, all_pairs};
-use planish::input::PointsRef;
-use planish::kernel::CenteredPacked;
-use planish::neighbors::{Algorithm, Hood, Index, Metric, Neighbors};
-use planish::spectrum::{Options, Solver, top};
+use planish::choices::MetricName;
+use planish::{Ctx, Graph, stages};
 
 const K: usize = 10;
 
@@ -41,14 +36,8 @@ fn cube(n: usize, dim: usize) -> Array2<f64> {
     Array2::from_shape_fn((n, dim), |(i, j)| spread(i, j))
 }
 
-fn neighbors_of(points: &Array2<f64>, algorithm: Algorithm, ctx: &Ctx) -> Neighbors {
-    let index = Index::build(PointsRef::Dense(points.view()), Metric::Euclidean, algorithm, ctx);
-    let index = index.expect("the points are finite");
-    index.neighbors_of_all(Hood::Nearest(K), ctx).expect("there are more than k rows")
-}
-
 fn graph_of(points: &Array2<f64>, ctx: &Ctx) -> Graph {
-    Graph::from_neighbors(&neighbors_of(points, Algorithm::Auto, ctx), ctx).unwrap()
+    stages::neighbors_graph(points, K, MetricName::Euclidean, ctx).expect("there are more than k rows")
 }
 
 fn neighbors(criterion: &mut Criterion) {
@@ -60,7 +49,7 @@ fn neighbors(criterion: &mut Criterion) {
         ("cube 2000 x 256", cube(2_000, 256)),
     ] {
         group.bench_function(name, |bencher| {
-            bencher.iter(|| black_box(neighbors_of(&points, Algorithm::Auto, &ctx)));
+            bencher.iter(|| black_box(stages::kneighbors(&points, K, MetricName::Euclidean, &ctx)));
         });
     }
     group.finish();
@@ -71,15 +60,9 @@ fn paths(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("paths");
     for (name, points) in [("roll 2000 x 3", swiss_roll(2_000)), ("cube 1000 x 8", cube(1_000, 8))] {
         let graph = graph_of(&points, &ctx);
-        for &method in PathMethod::ALL {
-            let id = BenchmarkId::new(name, method.name());
-            group.bench_with_input(id, &graph, |bencher, graph| {
-                bencher.iter(|| {
-                    let plan = Plan::new(graph, method, graph.len(), None, &ctx).expect("a plan");
-                    black_box(all_pairs::<f64>(&plan, &ctx).expect("all paths"))
-                });
-            });
-        }
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| black_box(stages::geodesic_distances(&graph, &ctx).expect("all paths")));
+        });
     }
     group.finish();
 }
@@ -87,16 +70,11 @@ fn paths(criterion: &mut Criterion) {
 fn spectrum(criterion: &mut Criterion) {
     let ctx = Ctx::default();
     let mut group = criterion.benchmark_group("spectrum");
-    for (name, n, solver) in
-        [("krylov, roll 3000", 3_000, Solver::Krylov), ("dense, roll 300", 300, Solver::Dense)]
-    {
+    for (name, n) in [("krylov, roll 3000", 3_000), ("dense, roll 300", 300)] {
         let graph = graph_of(&swiss_roll(n), &ctx);
-        let plan = Plan::new(&graph, PathMethod::Auto, n, None, &ctx).expect("a plan");
-        let geodesics = all_pairs::<f64>(&plan, &ctx).expect("all paths");
-        let kernel = CenteredPacked::new(&geodesics);
-        let options = Options { solver, ..Options::default() };
+        let geodesics = stages::geodesic_distances(&graph, &ctx).expect("all paths");
         group.bench_function(name, |bencher| {
-            bencher.iter(|| black_box(top(&kernel, 2, &options, &ctx).expect("a spectrum")));
+            bencher.iter(|| black_box(stages::classical_scaling(geodesics.view(), 2, &ctx).expect("a map")));
         });
     }
     group.finish();

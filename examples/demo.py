@@ -43,7 +43,6 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "Hessian LLE": {"method": "hessian"},
         "LTSA": {"method": "ltsa"},
     },
-    "HessianLLE": {},  # shown above under the name of its class
     "DiffusionMaps": {"DiffusionMaps": {"n_neighbors": 64}},
 }
 

@@ -9,9 +9,8 @@
 use std::time::Instant;
 
 use ndarray::{Array1, Array2, ArrayView2, s};
-use planish::methods::{self, Isomap};
-use planish::pipeline::SavedModel;
-use planish::{Ctx, Model, Recipe, Result, transform};
+use planish::methods::Isomap;
+use planish::{Ctx, Result};
 
 fn main() -> Result<()> {
     let (points, sheet) = swiss_roll(2000);
@@ -36,13 +35,13 @@ fn main() -> Result<()> {
     assert!(residual < 0.05, "the roll was not unrolled");
 
     // New points go into the same map; a restored model puts them in the same place.
-    let placed = transform(&model, new, &ctx)?;
+    let placed = model.transform(new, &ctx)?;
     let residual = affine_residual(placed.view(), sheet.slice(s![1900.., ..]));
     println!("the same for {} new points: {residual:.4}", new.nrows());
     assert!(residual < 0.05, "the new points were not placed on the sheet");
 
-    let restored = methods::restore("Isomap", &model.save()?)?;
-    assert_eq!(placed, transform(&*restored, new, &ctx)?, "a restored model is the same model");
+    let restored = Isomap::restore(&model.save()?)?;
+    assert_eq!(placed, restored.transform(new, &ctx)?, "a restored model is the same model");
     Ok(())
 }
 

@@ -14,6 +14,7 @@ use std::thread::JoinHandle;
 use rand_pcg::Pcg64Mcg;
 
 use crate::error::{Error, Result, Warning, WarningKind};
+use crate::scale::Scale;
 
 /// A flag that asks running work to stop. Clones share the flag.
 #[derive(Clone, Default, Debug)]
@@ -50,16 +51,31 @@ struct Meter {
     total: AtomicU64,
 }
 
-/// What every stage gets beside its input.
+/// What every stage gets beside its input: threads, a way to stop, progress, a
+/// seed, a memory budget. Clones are handles on the same threads and the same work.
+///
+/// ```
+/// let ctx = planish::Ctx::new(2, 0); // two threads, seed 0
+/// assert_eq!(ctx.threads(), 2);
+/// ```
+#[derive(Clone)]
 pub struct Ctx {
+    pool: Arc<Pool>,
     cancel: Cancel,
     meter: Arc<Meter>,
+    warnings: Arc<Mutex<Vec<Warning>>>,
     seed: u64,
-    threads: usize,
     memory_limit: Option<u64>,
+    /// What the lengths of this run were multiplied by, so that messages can tell
+    /// them in the units of the data.
+    lengths: Scale,
+}
+
+/// The threads of a context; they end with the last handle.
+struct Pool {
+    threads: usize,
     pool: Option<rayon::ThreadPool>,
-    threads_of_pool: Vec<JoinHandle<()>>,
-    warnings: Mutex<Vec<Warning>>,
+    handles: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// A handle by which another thread watches or stops the work of a [`Ctx`].
@@ -102,13 +118,13 @@ impl Ctx {
     /// refuses threads the work runs on one.
     pub fn new(threads: usize, seed: u64) -> Self {
         let threads = threads.max(1);
-        let mut threads_of_pool = Vec::with_capacity(threads);
+        let mut handles = Vec::with_capacity(threads);
         let mut build = |count| {
             rayon::ThreadPoolBuilder::new()
                 .num_threads(count)
                 .spawn_handler(|thread| {
                     let named = std::thread::Builder::new().name(format!("planish-{}", thread.index()));
-                    threads_of_pool.push(named.spawn(|| thread.run())?);
+                    handles.push(named.spawn(|| thread.run())?);
                     Ok(())
                 })
                 .build()
@@ -116,14 +132,13 @@ impl Ctx {
         // When the system refuses every thread, work runs on the caller's.
         let pool = build(threads).or_else(|_| build(1)).ok();
         Ctx {
+            pool: Arc::new(Pool { threads, pool, handles: Mutex::new(handles) }),
             cancel: Cancel::default(),
             meter: Arc::default(),
+            warnings: Arc::default(),
             seed,
-            threads,
             memory_limit: None,
-            pool,
-            threads_of_pool,
-            warnings: Mutex::default(),
+            lengths: Scale::ONE,
         }
     }
 
@@ -138,9 +153,30 @@ impl Ctx {
         Watch { cancel: self.cancel.clone(), meter: self.meter.clone() }
     }
 
+    /// A handle for one run on data whose lengths were multiplied by `lengths`,
+    /// with warnings of its own.
+    pub(crate) fn for_run(&self, lengths: Scale) -> Ctx {
+        Ctx { warnings: Arc::default(), lengths, ..self.clone() }
+    }
+
+    /// A length of this run in the units of the data, for messages.
+    pub(crate) fn data_length(&self, length: f64) -> f64 {
+        self.lengths.back(length)
+    }
+
+    /// A squared length of this run in the units of the data, for messages.
+    pub(crate) fn data_square(&self, square: f64) -> f64 {
+        self.lengths.back_squared(square)
+    }
+
+    /// Forget a request to stop, once it has been answered: the context can be used again.
+    pub(crate) fn answered(&self) {
+        self.cancel.0.store(false, Ordering::Relaxed);
+    }
+
     /// Number of threads the work may use.
     pub fn threads(&self) -> usize {
-        self.threads
+        self.pool.threads
     }
 
     /// Run `work` inside this context's pool: rayon calls within use its threads.
@@ -148,7 +184,7 @@ impl Ctx {
     /// Nothing in the crate may call rayon outside: that would start the
     /// process-wide pool, whose threads never leave and do not survive a fork.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        match &self.pool {
+        match &self.pool.pool {
             Some(pool) => pool.install(work),
             None => work(),
         }
@@ -165,7 +201,8 @@ impl Ctx {
         self.cancel.is_cancelled()
     }
 
-    /// Announce a stage of `total` steps (0: unknown).
+    /// Announce a stage of `total` steps (0: unknown). An optimiser announces its
+    /// iterations as steps.
     pub fn stage(&self, name: &'static str, total: usize) {
         *self.meter.stage.lock().unwrap_or_else(|held| held.into_inner()) = name;
         self.meter.done.store(0, Ordering::Relaxed);
@@ -195,7 +232,13 @@ impl Ctx {
             .push(Warning { kind, message: message.into() });
     }
 
-    /// Take what was noted so far.
+    /// Take over warnings of another run.
+    pub(crate) fn extend_warnings(&self, more: &[Warning]) {
+        self.warnings.lock().unwrap_or_else(|held| held.into_inner()).extend_from_slice(more);
+    }
+
+    /// Take the warnings of the calls made with this context so far. Those of a fit
+    /// are in its result too.
     pub fn take_warnings(&self) -> Vec<Warning> {
         std::mem::take(&mut *self.warnings.lock().unwrap_or_else(|held| held.into_inner()))
     }
@@ -204,31 +247,27 @@ impl Ctx {
     ///
     /// Called before the memory is taken; small jobs are let through without
     /// asking the system.
-    pub fn reserve(&self, need: u64, what: &str, way_out: &str) -> Result<()> {
+    pub fn reserve(&self, need: u64, what: &str, hint: &str) -> Result<()> {
         const TOO_SMALL_TO_ASK: u64 = 64 << 20;
         if self.memory_limit.is_none() && need < TOO_SMALL_TO_ASK {
             return Ok(());
         }
         let available = self.memory_limit.unwrap_or_else(available_memory);
         if need > available {
-            return Err(Error::Memory {
-                what: what.to_string(),
-                need,
-                available,
-                way_out: way_out.to_string(),
-            });
+            return Err(Error::Memory { what: what.to_string(), need, available, hint: hint.to_string() });
         }
         Ok(())
     }
 }
 
-impl Drop for Ctx {
+impl Drop for Pool {
     /// The pool's threads are gone when the context is: rayon only asks them to
     /// leave, so they are joined here. They have nothing left to do.
     fn drop(&mut self) {
         self.pool = None;
         let own = std::thread::current().id();
-        for thread in self.threads_of_pool.drain(..).filter(|thread| thread.thread().id() != own) {
+        let handles = std::mem::take(self.handles.get_mut().unwrap_or_else(|held| held.into_inner()));
+        for thread in handles.into_iter().filter(|thread| thread.thread().id() != own) {
             // A thread that panicked has said so to whoever waited for its work.
             let _ = thread.join();
         }

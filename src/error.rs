@@ -66,7 +66,7 @@ pub enum Error {
         labels: Vec<usize>,
     },
     /// The job needs more memory than the machine has free.
-    #[error("{what} needs {} but only {} is available; {way_out}", bytes(*.need), bytes(*.available))]
+    #[error("{what} needs {} but only {} is available; {hint}", bytes(*.need), bytes(*.available))]
     Memory {
         /// What the memory would be for.
         what: String,
@@ -75,7 +75,7 @@ pub enum Error {
         /// Bytes available.
         available: u64,
         /// What to do instead.
-        way_out: String,
+        hint: String,
     },
     /// An iteration did not reach its tolerance and the result is of no use.
     #[error("{0}")]

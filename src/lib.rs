@@ -2,40 +2,86 @@
 //! coordinates that explain them out.
 //!
 //! ```text
-//! input ──► neighbors ──► graph ──► kernel ──► spectrum ──► embedding ──► extend (new points)
+//! input ──► neighbors ──► graph ──► kernel ──► spectrum ──► embedding ──► extend (new rows)
 //! ```
 //!
-//! Every stage is a module and every module a door: a caller may enter with
-//! something precomputed. [`methods`] are recipes over the stages, [`pipeline`]
-//! is the frame they run in, and [`Ctx`] travels along with threads,
-//! cancellation, progress and randomness.
+//! A method is a struct of parameters in [`methods`] with a builder; `fit` gives a
+//! [`Fitted`] model with the embedding, its attributes, the warnings of the fit and
+//! `transform` for new rows. [`Ctx`] carries threads, cancellation, progress, the seed
+//! and a memory limit. [`stages`] are parts of the way on their own, and [`choices`] the
+//! values that parameters take.
+//!
+//! ```
+//! use planish::ndarray::Array2;
+//! use planish::{Ctx, methods::Isomap};
+//!
+//! let arc = Array2::from_shape_fn((100, 2), |(i, axis)| {
+//!     let t = i as f64 / 30.0;
+//!     if axis == 0 { t.cos() } else { t.sin() }
+//! });
+//! let ctx = Ctx::default(); // all cores, seed 0
+//! let isomap = Isomap::default().n_neighbors(5_usize).n_components(1_usize);
+//! let fitted = isomap.fit(&arc, &ctx)?;
+//! assert!(fitted.warnings().is_empty());
+//! assert_eq!(fitted.transform(&arc, &ctx)?.dim(), (100, 1));
+//! # planish::Result::Ok(())
+//! ```
+//!
+//! Results have the same bits for any number of threads. The crate re-exports
+//! [`ndarray`], so that its types are those of your calls. Minimum Rust version: 1.89.
+//!
+//! "The survey" in the documentation is B. Ghojogh, A. Ghodsi, F. Karray, M. Crowley,
+//! *Multidimensional Scaling, Sammon Mapping, and Isomap: Tutorial and Survey*, 2020;
+//! numbers in brackets are its equations.
 
-mod compressed;
-pub mod context;
-pub mod embedding;
-pub mod error;
-pub mod extend;
-pub mod graph;
-pub mod input;
-pub mod kernel;
-pub mod landmarks;
-pub mod linalg;
+mod context;
+mod embedding;
+mod error;
+mod extend;
+mod graph;
+mod input;
+mod kernel;
+mod landmarks;
+mod linalg;
+mod method;
 pub mod methods;
-pub mod neighbors;
-pub mod params;
-pub mod pipeline;
-pub mod quality;
-pub mod spectrum;
+mod neighbors;
+mod params;
+mod quality;
+mod scale;
+mod spectrum;
 pub mod stages;
 
 #[cfg(feature = "python")]
 mod python;
 
-pub use context::Ctx;
-pub use error::{Error, Result};
-pub use pipeline::{Data, Model, Recipe, transform};
+pub use ndarray;
+
+pub use context::{Ctx, Progress, Watch};
+pub use error::{Error, Result, Warning, WarningKind};
+pub use extend::KernelMap;
+pub use graph::Graph;
+pub use input::{Csr, Data, OwnedData, Points, PointsRef};
+pub use method::{AnyMethod, AnyModel, Attribute, Fitted, transform};
+
+/// The values that parameters take.
+pub mod choices {
+    pub use crate::graph::geodesic::{PathMethod, Storage};
+    pub use crate::graph::{Isolated, Outliers, Policy};
+    pub use crate::kernel::affinity_rule::{AffinityName, Weights};
+    pub use crate::kernel::local::LocalMethod;
+    pub use crate::landmarks::LandmarkChoice;
+    pub use crate::methods::classical_mds::Origin;
+    pub use crate::neighbors::{MetricName, NeighborsAlgorithm};
+    pub use crate::params::{Parameter, Value};
+    pub use crate::spectrum::{EigenSolver, SparseSolver};
+}
 
 /// The Rust code of the README runs as a documentation test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(test)]
+#[path = "../tests/it/mod.rs"]
+mod it;

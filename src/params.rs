@@ -2,8 +2,11 @@
 //! defaults, a builder, and setting by name for callers that hold a dictionary.
 //!
 //! Owned here: what a parameter value may be ([`Value`]), how it becomes a
-//! typed field ([`Parameter`]), and the two macros `params!` and `choices!`.
-//! Whether a value is *legal* for a method is the method's own check.
+//! typed field ([`Parameter`]), what a builder takes for it ([`IntoParam`]), and
+//! the two macros `params!` and `choices!`. Whether a value is *legal* for a method
+//! is the method's own check.
+
+use ndarray::Array2;
 
 use crate::error::{Error, Result};
 
@@ -22,6 +25,8 @@ pub enum Value {
     Str(String),
     /// Several numbers.
     Floats(Vec<f64>),
+    /// A matrix of numbers.
+    Matrix(Array2<f64>),
 }
 
 impl std::fmt::Display for Value {
@@ -33,6 +38,7 @@ impl std::fmt::Display for Value {
             Value::Float(number) => write!(f, "{number}"),
             Value::Str(name) => write!(f, "'{name}'"),
             Value::Floats(numbers) => write!(f, "an array of {} numbers", numbers.len()),
+            Value::Matrix(matrix) => write!(f, "an array of shape {} x {}", matrix.nrows(), matrix.ncols()),
         }
     }
 }
@@ -93,6 +99,21 @@ impl Parameter for bool {
     }
 }
 
+impl Parameter for Array2<f64> {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Matrix(matrix) => Some(matrix.clone()),
+            _ => None,
+        }
+    }
+    fn to_value(&self) -> Value {
+        Value::Matrix(self.clone())
+    }
+    fn expected() -> String {
+        "a 2-dimensional array of numbers".into()
+    }
+}
+
 impl<T: Parameter> Parameter for Option<T> {
     fn from_value(value: &Value) -> Option<Self> {
         match value {
@@ -105,6 +126,35 @@ impl<T: Parameter> Parameter for Option<T> {
     }
     fn expected() -> String {
         format!("{} or None", T::expected())
+    }
+}
+
+/// What a builder takes for a parameter of type `T`: a `T`, and for an optional
+/// parameter also the value itself.
+///
+/// ```
+/// use planish::methods::{Isomap, Pca};
+///
+/// let isomap = Isomap::default().n_components(3).n_neighbors(8);
+/// assert_eq!((isomap.n_components, isomap.n_neighbors), (3, Some(8)));
+/// let isomap = isomap.n_neighbors(None).radius(0.5);
+/// assert_eq!((isomap.n_neighbors, isomap.radius), (None, Some(0.5)));
+/// assert_eq!(Pca::default().n_components(2), Pca::default().n_components(2_usize));
+/// ```
+pub trait IntoParam<T> {
+    /// The parameter's value.
+    fn into_param(self) -> T;
+}
+
+impl<T> IntoParam<T> for T {
+    fn into_param(self) -> T {
+        self
+    }
+}
+
+impl<T> IntoParam<Option<T>> for T {
+    fn into_param(self) -> Option<T> {
+        Some(self)
     }
 }
 
@@ -146,8 +196,8 @@ macro_rules! params {
         }
 
         impl $ty {
-            $( $(#[$field_meta])* pub fn $field(mut self, value: impl Into<$t>) -> Self {
-                self.$field = value.into();
+            $( $(#[$field_meta])* pub fn $field(mut self, value: impl $crate::params::IntoParam<$t>) -> Self {
+                self.$field = $crate::params::IntoParam::into_param(value);
                 self
             } )+
         }
@@ -182,21 +232,31 @@ macro_rules! choices {
         $( $(#[$variant_meta:meta])* $variant:ident = $first:literal $(| $other:literal)*, )+
     }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $ty { $( $(#[$variant_meta])* $variant, )+ }
 
         impl $ty {
+            /// Every choice.
+            pub const ALL: &'static [$ty] = &[$( $ty::$variant ),+];
+
             /// The name a user writes.
             pub fn name(self) -> &'static str {
                 match self { $( $ty::$variant => $first, )+ }
+            }
+
+            /// The choice of that name.
+            pub fn from_name(name: &str) -> Option<$ty> {
+                match name {
+                    $( $first $(| $other)* => Some($ty::$variant), )+
+                    _ => None,
+                }
             }
         }
 
         impl $crate::params::Parameter for $ty {
             fn from_value(value: &$crate::params::Value) -> Option<Self> {
-                let $crate::params::Value::Str(name) = value else { return None };
-                match name.as_str() {
-                    $( $first $(| $other)* => Some($ty::$variant), )+
+                match value {
+                    $crate::params::Value::Str(name) => $ty::from_name(name),
                     _ => None,
                 }
             }
@@ -210,3 +270,54 @@ macro_rules! choices {
     };
 }
 pub(crate) use choices;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    choices! {
+        /// Where the start comes from.
+        Start {
+            /// From the spectrum.
+            Spectral = "spectral" | "pca",
+            /// From the seed.
+            Random = "random",
+        }
+    }
+
+    params! {
+        /// A method that takes a matrix.
+        WithMatrix as "WithMatrix" {
+            /// Where to start.
+            init: Option<Array2<f64>> = None,
+            /// Weights of the pairs.
+            weights: Array2<f64> = Array2::eye(1),
+            /// How to start without `init`.
+            start: Start = Start::Spectral,
+        }
+    }
+
+    #[test]
+    fn a_matrix_is_a_parameter() {
+        let given = Array2::from_shape_fn((3, 2), |(i, j)| (i + j) as f64);
+        let mut method = WithMatrix::default();
+        method.set("init", &Value::Matrix(given.clone())).unwrap();
+        assert_eq!(method.init, Some(given.clone()));
+        assert_eq!(method, WithMatrix::default().init(given.clone()));
+        assert_eq!(method.values()[0], ("init", Value::Matrix(given)));
+        assert_eq!(method.values()[0].1.to_string(), "an array of shape 3 x 2");
+        method.set("init", &Value::None).unwrap();
+        assert_eq!(method, WithMatrix::default().init(None));
+        let refused = method.set("weights", &Value::Floats(vec![1.0])).unwrap_err().to_string();
+        assert!(refused.contains("weights") && refused.contains("2-dimensional"), "{refused}");
+    }
+
+    #[test]
+    fn a_choice_goes_by_each_of_its_names_and_shows_the_first() {
+        assert_eq!(Start::ALL, [Start::Spectral, Start::Random]);
+        assert_eq!(Start::from_name("pca"), Some(Start::Spectral));
+        assert_eq!(Start::from_name("pca").unwrap().to_value(), Value::Str("spectral".into()));
+        let refused = WithMatrix::default().set("start", &Value::Str("x".into())).unwrap_err().to_string();
+        assert!(refused.contains("one of 'spectral', 'random'"), "{refused}");
+    }
+}

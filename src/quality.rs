@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::kernel::packed::{Band, HalfMatrix, LANES, Panel, Stored};
+use crate::linalg::packed::{Band, HalfMatrix, LANES, Panel, Stored};
 
 /// Panels summed up together.
 const PANELS: usize = 8;

@@ -60,16 +60,34 @@ def neighborhoods(X: Any, lists: CoreData) -> CoreData:
 
 
 def from_core(value: Any) -> Any:
-    """Turn a fitted attribute into what a user holds: graphs become CSR arrays."""
+    """Turn a fitted attribute into what a user gets: graphs become CSR arrays."""
     if isinstance(value, tuple) and value and value[0] == "graph":
         _, indptr, indices, weights = value
         rows = len(indptr) - 1
-        return sparse.csr_array((weights, indices, indptr), shape=(rows, rows))
+        return csr(weights, indices, indptr, (rows, rows))
     return value
 
 
-def as_dtype(result: Any, dtype: np.dtype[Any]) -> Any:
-    """Coordinates in the precision of the data they belong to."""
+def csr(values: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
+    """Make a CSR array, with 32-bit indices wherever they fit.
+
+    SciPy's sparse arrays keep the indices they are given, and 64-bit ones are refused
+    by parts of scikit-learn and of older SciPy.
+    """
+    if max(*shape, len(values)) <= np.iinfo(np.int32).max:
+        indices, indptr = indices.astype(np.int32), indptr.astype(np.int32)
+    return sparse.csr_array((values, indices, indptr), shape=shape)
+
+
+def with_diagonal(graph: Any, diagonal: Any) -> Any:
+    """Add numbers to the diagonal of a CSR array; zeros are not stored."""
+    (rows,) = np.nonzero(diagonal)
+    indptr = np.searchsorted(rows, np.arange(graph.shape[0] + 1))
+    return sparse.csr_array(graph + csr(diagonal[rows], rows, indptr, graph.shape))
+
+
+def as_dtype(result: Any, dtype: np.dtype[Any], what: str = "coordinates") -> Any:
+    """Return numbers in the precision of the data they belong to."""
     if result.dtype == dtype:
         return result
     with np.errstate(over="ignore"):
@@ -78,15 +96,15 @@ def as_dtype(result: Any, dtype: np.dtype[Any]) -> Any:
     if overflown.any():
         row = int(np.flatnonzero(overflown.any(axis=1))[0])
         raise InputError(
-            f"the coordinates of row {row} exceed the range of {dtype.name}; pass X as float64"
+            f"the {what} of row {row} exceed the range of {dtype.name}; pass X as float64"
         )
     return narrow
 
 
-def require_finite(X: Any) -> None:
-    """Name the first NaN or infinity."""
+def require_finite(X: Any, missing: bool = False) -> None:
+    """Name the first NaN or infinity; with `missing` NaN is a value that is not there."""
     values = X.data if is_sparse(X) else X
-    bad = np.argwhere(~np.isfinite(values))
+    bad = np.argwhere(np.isinf(values) if missing else ~np.isfinite(values))
     if not len(bad):
         return
     if is_sparse(X):
@@ -102,13 +120,13 @@ def require_finite(X: Any) -> None:
     )
 
 
-def require_memory(need: int, what: str, way_out: str) -> None:
+def require_memory(need: int, what: str, hint: str) -> None:
     """Refuse what does not fit before any of it is taken."""
     available = int(available_memory())
     if need > available:
         raise MemoryNeedError(
             f"{what} needs {need / 1e9:.1f} GB but only {available / 1e9:.1f} GB is available; "
-            f"{way_out}",
+            f"{hint}",
             need=need,
             available=available,
         )

@@ -1,76 +1,58 @@
-"""What the estimators on geodesic distances share: neighbours of any metric."""
+"""What the estimators on geodesic distances share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _data
-from ._base import Embedding
-from ._foreign import ForeignNeighbors, Metric, resolve_metric
-from ._neighborhood import neighbor_search
+from ._inputs import Input
+from ._lazy import LazyArray
+from ._metrics import Metric
+from ._neighborhood import NeighborhoodEmbedding
+from ._neighbors import SearchedNeighbors
+from ._threads import thread_count
+
+if TYPE_CHECKING:
+    from sklearn.neighbors import NearestNeighbors
+
+    from ._types import Floats, Graph, Indices, Outliers, PathMethod
 
 
-class GeodesicEmbedding(Embedding):
-    """An embedding made from a neighbourhood graph of points, distances or edges."""
+class GeodesicEmbedding(NeighborhoodEmbedding):
+    """An embedding made from shortest paths through a neighbourhood graph."""
 
-    _python_params: ClassVar[frozenset[str]] = Embedding._python_params | {"metric_params"}
-    _on_demand: ClassVar[Mapping[str, str]] = {"nbrs_": "_compute_nbrs"}
+    _takes_graph: ClassVar[bool] = True
+    _on_demand: ClassVar[Mapping[str, str]] = {"nbrs_": "_make_nbrs"}
 
     n_neighbors: int | None
     radius: float | None
-    neighbors_algorithm: str
-    metric: str | Callable[..., float]
-    p: float
-    metric_params: dict[str, Any] | None
-    disconnected: str
-    isolated: str
+    path_method: PathMethod
+    outliers: Outliers
 
-    graph_: Any
-    component_labels_: NDArray[np.int64]
-    n_connected_components_: int
-    bridges_: NDArray[np.int64]
-    shortcuts_: NDArray[np.int64]
-    outliers_: NDArray[np.int64]
+    graph_: Graph
+    bridges_: Indices
+    shortcuts_: Indices
+    outliers_: Indices
     path_method_: str
-    nbrs_: Any
-    _foreign: ForeignNeighbors
+    nbrs_: NearestNeighbors
 
-    def _precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
-    def _only_positive(self) -> bool:
-        return self._precomputed()
-
-    def _metric(self) -> Metric:
-        return resolve_metric(self.metric, self.p, self.metric_params)
-
-    def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
-        metric = self._metric()
-        if self._precomputed():
-            return _data.square_graph(X) if _data.is_sparse(X) else _data.distances(X), {}
-        if metric.native:
-            return _data.points(X), {"metric": metric.name, "p": metric.p}
-        self._foreign = ForeignNeighbors(
-            metric, self.n_neighbors, self.radius, self.neighbors_algorithm
+    def _evaluated(self, metric: Metric, X: Any) -> Input:
+        return SearchedNeighbors(
+            metric,
+            self.n_neighbors,
+            self.radius,
+            self.neighbors_algorithm,
+            bridge=self.disconnected == "bridge",
+            attach=self.isolated == "nearest",
+            p=2,
         )
-        data = self._foreign.training(X, bridge=self.disconnected == "bridge")
-        return data, {"metric": "precomputed", "p": 2}
 
-    def _new_data(self, X: Any) -> _data.CoreData:
-        if self._precomputed():
-            return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)
-        if self._metric().native:
-            return _data.points(X)
-        return self._foreign.query(X, attach=self.isolated == "nearest")
-
-    def _compute_nbrs(self) -> Any:
-        if "_foreign" in vars(self):
-            return self._foreign.shown()
-        return neighbor_search(self)
+    def _make_nbrs(self) -> Any:
+        given = self._input
+        return given.shown() if isinstance(given, SearchedNeighbors) else self._neighbor_search()
 
 
 class ScaledGeodesics(GeodesicEmbedding):
@@ -78,15 +60,13 @@ class ScaledGeodesics(GeodesicEmbedding):
 
     _on_demand: ClassVar[Mapping[str, str]] = {
         **GeodesicEmbedding._on_demand,
-        "dist_matrix_": "_compute_dist_matrix",
+        "dist_matrix_": "_make_dist_matrix",
     }
 
-    eigenvalues_: NDArray[np.float64]
-    eigenvectors_: NDArray[np.float64]
-    n_iter_: int
+    eigenvectors_: Floats
     storage_: str
     storage_error_: float
-    dist_matrix_: NDArray[np.float64]
+    dist_matrix_: LazyArray
 
     def reconstruction_error(self) -> float:
         """Compute how much of the geodesic kernel the embedding misses.
@@ -99,5 +79,13 @@ class ScaledGeodesics(GeodesicEmbedding):
         """
         return float(self._compute("reconstruction_error"))
 
-    def _compute_dist_matrix(self) -> Any:
-        return self._compute("dist_matrix")
+    def _make_dist_matrix(self) -> LazyArray:
+        model, n_jobs, dtype = self._model, self.n_jobs, self.embedding_.dtype
+
+        def compute() -> Any:
+            with self._progress("dist_matrix") as progress:
+                found = model.compute("dist_matrix", thread_count(n_jobs), progress)
+            return _data.as_dtype(found, dtype, "geodesic distances")
+
+        rows = self.embedding_.shape[0]
+        return LazyArray((rows, rows), np.dtype(dtype), compute)

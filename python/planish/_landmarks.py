@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from ._base import Embedding
+from ._embedding import Embedding
 from ._random import check_seed, seed_of
 from .exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._types import Indices, Landmarks, RandomState
 
 
 class LandmarkParams(Embedding):
     """The parameters that say which rows are landmarks."""
 
-    landmarks: str | ArrayLike
-    random_state: int | np.random.RandomState | None
+    landmarks: Landmarks | ArrayLike
+    random_state: RandomState
 
-    landmarks_: NDArray[np.int64]
+    landmarks_: Indices
 
     def _check_python_params(self) -> None:
         check_seed(self.random_state)
@@ -26,8 +30,8 @@ class LandmarkParams(Embedding):
     def _seed(self) -> int:
         return seed_of(self.random_state)
 
-    def _core_params(self) -> dict[str, Any]:
-        params = super()._core_params()
+    def _core_params(self, n_samples: int) -> dict[str, Any]:
+        params = super()._core_params(n_samples)
         if not isinstance(params["landmarks"], str):
             params["landmarks"] = _row_numbers(params["landmarks"])
         return params

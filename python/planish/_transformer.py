@@ -1,4 +1,4 @@
-"""What every estimator that holds a fitted core model shares.
+"""What every estimator that keeps a fitted core model shares.
 
 Checking of X, ``transform``, fits that leave all or nothing, progress, and
 what scikit-learn asks of a transformer. Which model is fitted, and on what, is
@@ -16,35 +16,38 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from . import _core, _data
+from ._inputs import Input
 from ._progress import ProgressPrinter, progress_printer
 from ._threads import thread_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ._types import Coordinates, MatrixLike
+
 # Names a fit leaves behind that do not end with an underscore.
-_PRIVATE_STATE = ("_model", "_lazy", "_foreign", "_fit_X", "_n_features_out")
+_PRIVATE_STATE = ("_model", "_input", "_lazy", "_training", "_n_features_out", "_inverse")
 
 
 class CoreTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
     """A transformer whose work is done by a model of the Rust core."""
 
-    n_features_in_: int
-    embedding_: NDArray[Any]
     n_jobs: int | None
     verbose: int
+
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    embedding_: Coordinates
     _model: _core.Model
+    _input: Input
 
-    def _new_data(self, X: Any) -> _data.CoreData:
-        """Describe new rows to the core."""
-        return _data.points(X)
-
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> Coordinates:
         """Compute the coordinates of new rows.
 
         A row of the training data gets back its fitted coordinates, and rows
         transformed one by one get the same coordinates as rows transformed
-        together.
+        together. What the parameters are set to after ``fit`` does not matter,
+        except `n_jobs` and `verbose`.
 
         Parameters
         ----------
@@ -55,14 +58,19 @@ class CoreTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Returns
         -------
         X_new : ndarray of shape (n_queries, n_components)
-            Coordinates of the rows of X, float32 when X is float32.
+            Coordinates of the rows of X, float32 when X is float32; a data frame
+            if ``set_output`` says so.
         """
+        return self._place(X)
+
+    def _place(self, X: Any) -> Coordinates:
         check_is_fitted(self)
         threads = thread_count(self.n_jobs)
-        X = self._validated(X, reset=False)
+        rows = self._validated(X, reset=False)
         with self._progress("transform") as progress:
-            result = self._model.transform(self._new_data(X), threads, progress)
-        return _data.as_dtype(result, X.dtype)
+            result = self._model.transform(self._input.new(rows), threads, progress)
+        placed: Coordinates = _data.as_dtype(result, rows.dtype)
+        return placed
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the shape and the type of X; the core checks the values."""
@@ -76,19 +84,20 @@ class CoreTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             input_name="X",
         )
         if not reset and checked.shape[1] != self.n_features_in_:
-            # As scikit-learn: a NaN is told before a wrong number of columns.
+            # As scikit-learn: a NaN is reported before a wrong number of columns.
             _data.require_finite(checked)
         validate_data(self, X, reset=reset, skip_check_array=True)
         return checked
 
-    def _keep(self, model: _core.Model, dtype: Any, keeps_embedding: bool = True) -> None:
+    def _keep(self, model: _core.Model, given: Input, dtype: Any) -> None:
         """Set what the model knows as fitted attributes."""
         for name, value in model.attributes().items():
             setattr(self, f"{name}_", _data.from_core(value))
-        if keeps_embedding:
-            self.embedding_ = _data.as_dtype(model.embedding, dtype)
+        placed = model.embedding
+        if placed is not None:
+            self.embedding_ = _data.as_dtype(placed, dtype)
             self._n_features_out = self.embedding_.shape[1]
-        self._model = model
+        self._model, self._input = model, given
 
     def _forget(self) -> None:
         for name in list(vars(self)):

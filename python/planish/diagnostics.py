@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ._geodesic import ScaledGeodesics
+from ._types import Floats, Indices, MatrixLike
 from .exceptions import (
     InputError,
     NegativeEigenvalueWarning,
@@ -33,7 +32,7 @@ class ResidualVariance:
     values : ndarray of shape (n_dims,)
         Residual variance with that many dimensions: 0 is perfect, 1 is nothing.
     elbow : int
-        The number of dimensions at which the curve stops to fall steeply.
+        The number of dimensions at which the curve stops falling steeply.
 
     Examples
     --------
@@ -45,13 +44,13 @@ class ResidualVariance:
     (array([1]), True, 1)
     """
 
-    dims: NDArray[np.int64]
-    values: NDArray[np.float64]
+    dims: Indices
+    values: Floats
     elbow: int
 
 
 def residual_variance(
-    estimator_or_X: Any, dims: int | Iterable[int] = 10, **params: Any
+    estimator_or_X: ScaledGeodesics | MatrixLike, dims: int | Iterable[int] = 10, **params: Any
 ) -> ResidualVariance:
     """Compute how much of the geodesic distances an embedding leaves unexplained.
 
@@ -102,7 +101,7 @@ def residual_variance(
     return ResidualVariance(dims=wanted, values=values, elbow=_elbow(wanted, values))
 
 
-def _dimensions(dims: Any) -> NDArray[np.int64]:
+def _dimensions(dims: Any) -> Indices:
     try:
         wanted = range(1, operator.index(dims) + 1)
     except TypeError:
@@ -132,15 +131,14 @@ def _fitted(given: Any, components: int, params: dict[str, Any]) -> ScaledGeodes
         return Isomap(**{**params, "n_components": components}).fit(given)
     if params:
         raise ParameterError(
-            f"parameter `{next(iter(params))}`: parameters are those of the estimator given"
+            f"parameter `{next(iter(params))}`: an estimator that is given has its own parameters"
         )
     check_is_fitted(given)
     if components <= given.embedding_.shape[1]:
         return given
-    X = given._training_input("residual_variance")
-    _check_most(components, X.shape[0])
-    wider: ScaledGeodesics = clone(given)
-    return wider.set_params(n_components=components).fit(X)  # type: ignore[no-any-return]
+    training = given._trained_on("residual_variance")
+    _check_most(components, training.X.shape[0])
+    return type(given)(**{**training.params, "n_components": components}).fit(training.X)
 
 
 def _check_most(components: int, rows: int) -> None:
@@ -154,7 +152,7 @@ def _check_most(components: int, rows: int) -> None:
 _NEGLIGIBLE = 1e-6
 
 
-def _elbow(dims: NDArray[np.int64], values: NDArray[np.float64]) -> int:
+def _elbow(dims: Indices, values: Floats) -> int:
     """Return the point farthest below the line between the ends of the curve.
 
     On a logarithmic scale: each dimension of the manifold divides what is left,

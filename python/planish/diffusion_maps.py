@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from . import _data
-from ._neighborhood import LocalEmbedding
+from ._docs import documented
+from ._neighborhood import NeighborhoodEmbedding
+from ._types import (
+    Disconnected,
+    Floats,
+    Indices,
+    Isolated,
+    MatrixLike,
+    Metric,
+    NeighborsAlgorithm,
+    SparseEigenSolver,
+)
 
 
-class DiffusionMaps(LocalEmbedding):
+@documented
+class DiffusionMaps(NeighborhoodEmbedding):
     """Diffusion maps: coordinates of a random walk over the rows.
 
     From each row the walk steps to near rows, with probabilities that fall like
-    a Gaussian of the distance. Two rows are near each other when walks from both
-    are in the same places after a time `t`, and the coordinates ``λ^t ψ`` make
-    that distance an ordinary one.
+    a Gaussian of the distance. The diffusion distance of two rows compares where
+    walks from them are after a time `t`, and it is the Euclidean distance of their
+    coordinates ``λ^t ψ``.
 
     Parameters
     ----------
@@ -53,9 +63,9 @@ class DiffusionMaps(LocalEmbedding):
         evaluate itself all distances are computed beforehand, which takes 8 n²
         bytes.
     p : float, default=2
-        Power of the "minkowski" metric, at least 1.
+        {p}
     metric_params : dict, default=None
-        Further arguments of the metric.
+        {metric_params}
     eigen_solver : {"auto", "arpack", "dense", "iterative"}, default="auto"
         "dense" decomposes the whole matrix; "arpack" inverts it by a sparse
         factorisation and iterates with that (the name is scikit-learn's, the
@@ -65,29 +75,26 @@ class DiffusionMaps(LocalEmbedding):
         precision. A bound: on a sparse kernel the solvers go on to 1e-10 in any
         case, which takes little longer.
     max_iter : int, default=None
-        Most iterations of the iterative solver; None for as many as it takes.
+        {max_iter}
     neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How neighbours are searched. All give the same neighbours.
+        {neighbors_algorithm}
     disconnected : {"bridge", "largest", "error"}, default="bridge"
-        What to do when no walk leads from some rows to others. "bridge" adds the
-        shortest edges that join the components of the neighbours; where kernel
-        values between components vanish, or a sparse graph does not tell how far
-        they are from each other, these stay apart, as in
-        :class:`SpectralEmbedding`: each is walked by itself and the first columns,
-        with eigenvalue 1, only tell them from each other. "largest" embeds the
+        What to do when the walk has several connected components, so that some
+        rows are never reached from others. "bridge" adds the shortest edges that
+        join the components of the neighbourhood graph; where kernel values between
+        components vanish, or a sparse graph does not say how far apart they are,
+        they stay separate, as in :class:`SpectralEmbedding`: the first columns,
+        with eigenvalue 1, are constant on each component. "largest" embeds the
         largest component and gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"
-        What `transform` does with a row of a graph that has no edge: refuse it by
-        its number, or hang it onto its nearest training row. Every other row has
+        What `transform` does with a row of a graph that has no edge: raise an error
+        that names it, or join it to its nearest training row. Every other row has
         neighbours.
     n_jobs : int, default=None
-        Number of threads. None uses every core this process may use, unless a
-        :func:`joblib.parallel_config` context sets a number; negative numbers
-        count back from the cores, so -1 is all. Results are the same to the
-        last bit whatever the number.
+        {n_jobs}
     verbose : int, default=0
-        1 writes progress to stderr about once a second, 2 all of it.
+        {verbose}
 
     Attributes
     ----------
@@ -109,32 +116,30 @@ class DiffusionMaps(LocalEmbedding):
         Share of time a long walk spends at each row; sums to one.
     intrinsic_dimension_ : float
         The dimension of the manifold as the automatic `epsilon` sees it: twice
-        the slope of log S against log `epsilon`. Not there when `epsilon` was given.
+        the slope of log S against log `epsilon`. Absent when `epsilon` was given.
     n_neighbors_ : int
-        Number of neighbours that was used; not there when all rows were.
+        Number of neighbours that was used; absent when all rows were.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each row before anything was bridged.
+        {component_labels_}
     n_connected_components_ : int
-        Number of those components.
+        {n_connected_components_}
     bridges_ : ndarray of shape (n_bridges, 2)
-        Pairs of rows that were joined to connect the walk.
+        {bridges_}
     n_iter_ : int
-        Number of iterations of the eigensolver, 1 for a direct one.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, when X has names that are all strings.
+        {n_iter_}
+    {seen_in_fit}
 
     Warns
     -----
     InputAdjustedWarning
         The data is so large or small that `epsilon_`, a square, is no number any more.
     DisconnectedGraphWarning
-        The walk was in pieces and was bridged, left so or cut to its largest piece.
+        The walk has several connected components, which were joined, kept separate,
+        or all but the largest left out.
     RankDeficientWarning
-        The last columns have the same eigenvalue as one that is not shown, so they
-        are one choice of many: an `epsilon` so wide that all rows are alike, or half
-        of a pair.
+        The last column belongs to an eigenvalue that the next one, not shown, is equal
+        to, so that it is an arbitrary direction of their eigenspace: an `epsilon` so
+        wide that all rows are alike, or half of a pair.
 
     See Also
     --------
@@ -144,7 +149,7 @@ class DiffusionMaps(LocalEmbedding):
     -----
     A new row takes one step of the walk to the training rows, and its
     coordinates are their mean divided by the eigenvalue (Nyström's formula). A row
-    of a sparse graph is known to be a training row by a stored zero, or by having
+    of a sparse graph is recognised as a training row by a stored zero, or by having
     exactly the edges of one training row, and no other.
 
     References
@@ -173,13 +178,13 @@ class DiffusionMaps(LocalEmbedding):
     _automatic: ClassVar[tuple[str, ...]] = ("epsilon", "eigen_solver")
     _takes_graph: ClassVar[bool] = True
 
-    eigenvectors_: NDArray[np.float64]
+    eigenvalue_residuals_: Floats
+    eigenvectors_: Floats
     epsilon_: float
-    stationary_distribution_: NDArray[np.float64]
+    stationary_distribution_: Floats
     intrinsic_dimension_: float
     n_neighbors_: int
-    bridges_: NDArray[np.int64]
-    n_iter_: int
+    bridges_: Indices
 
     def __init__(
         self,
@@ -187,17 +192,17 @@ class DiffusionMaps(LocalEmbedding):
         *,
         alpha: float = 1.0,
         t: float = 1.0,
-        epsilon: float | str = "auto",
+        epsilon: float | Literal["auto"] = "auto",
         n_neighbors: int | None = 64,
-        metric: str | Callable[..., float] = "minkowski",
+        metric: Metric = "minkowski",
         p: float = 2,
         metric_params: dict[str, Any] | None = None,
-        eigen_solver: str = "auto",
+        eigen_solver: SparseEigenSolver = "auto",
         tol: float = 0.0,
         max_iter: int | None = None,
-        neighbors_algorithm: str = "auto",
-        disconnected: str = "bridge",
-        isolated: str = "error",
+        neighbors_algorithm: NeighborsAlgorithm = "auto",
+        disconnected: Disconnected = "bridge",
+        isolated: Isolated = "error",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -218,7 +223,7 @@ class DiffusionMaps(LocalEmbedding):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def diffusion_distances(self, X: Any = None) -> NDArray[np.float64]:
+    def diffusion_distances(self, X: MatrixLike | None = None) -> Floats:
         """Compute diffusion distances to the training rows.
 
         They are distances between the coordinates, so what lies beyond
@@ -237,7 +242,7 @@ class DiffusionMaps(LocalEmbedding):
         """
         check_is_fitted(self)
         training = self.embedding_
-        placed = training if X is None else np.asarray(self.transform(X))
+        placed = training if X is None else self._place(X)
         _data.require_memory(
             8 * len(placed) * len(training),
             f"the {len(placed)} × {len(training)} matrix of diffusion distances",

@@ -47,8 +47,8 @@ class InputError(PlanishError, ValueError):
     """The data cannot be used; the message names the row or the pair."""
 
 
-class DisconnectedGraphError(PlanishError, ValueError):
-    """The neighbourhood graph falls apart and the policy forbids to go on.
+class DisconnectedGraphError(PlanishError, ValueError, RuntimeError):
+    """The graph has several connected components and `disconnected` says that is an error.
 
     Attributes
     ----------
@@ -85,12 +85,12 @@ class NotConvergedError(PlanishError, RuntimeError):
     """An iteration did not reach its tolerance and its result is of no use."""
 
 
-class UnsupportedError(PlanishError, ValueError):
-    """The fitted object cannot do that."""
+class UnsupportedError(PlanishError, ValueError, RuntimeError):
+    """The data, or the fitted estimator, does not allow that."""
 
 
 class CancelledError(PlanishError, RuntimeError):
-    """The work was told to stop from inside; Ctrl-C raises KeyboardInterrupt instead."""
+    """The work was stopped from inside; Ctrl-C raises KeyboardInterrupt instead."""
 
 
 class InternalError(PlanishError, RuntimeError):
@@ -106,7 +106,7 @@ class NegativeEigenvalueWarning(PlanishWarning):
 
 
 class DisconnectedGraphWarning(PlanishWarning):
-    """The neighbourhood graph was in pieces and the policy acted on it."""
+    """The neighbourhood graph has several connected components; they were joined, or left out."""
 
 
 class ConvergenceWarning(PlanishWarning, _SklearnConvergenceWarning):
@@ -118,15 +118,15 @@ class InputAdjustedWarning(PlanishWarning):
 
 
 class RankDeficientWarning(PlanishWarning):
-    """Some components carry no information, or are one choice of many equally good ones."""
+    """Some columns are zero, or an arbitrary direction of an eigenspace."""
 
 
 class SlowWarning(PlanishWarning):
-    """Memory is short and a slower way is taken."""
+    """Memory is short and a slower algorithm was used."""
 
 
 class OutlierWarning(PlanishWarning):
-    """Rows far from all others were placed after the map was made."""
+    """Rows far from all others were left out of the fit and placed like new ones."""
 
 
 class ShortcutWarning(PlanishWarning):

@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from . import _core, _data
-from ._base import Embedding
-from ._foreign import NATIVE_KERNELS, NATIVE_METRICS, resolve_metric
+from ._docs import documented
+from ._embedding import Embedding
+from ._kernels import NATIVE_KERNELS
+from ._metrics import NATIVE_METRICS, resolve_metric
 from ._progress import progress_printer
 from ._threads import thread_count
+from ._types import (
+    Floats,
+    Graph,
+    Indices,
+    MatrixLike,
+    NativeMetric,
+    NeighborsAlgorithm,
+    PathMethod,
+)
 from .exceptions import InputError, ParameterError
 
-__all__ = ["estimate_memory", "geodesic_distances", "kneighbors", "neighbors_graph"]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from scipy.sparse import sparray, spmatrix
 
 
+@documented
 def kneighbors(
-    X: Any,
+    X: MatrixLike,
     n_neighbors: int = 5,
     *,
-    query: Any = None,
-    metric: str = "euclidean",
+    query: MatrixLike | None = None,
+    metric: NativeMetric | Literal["precomputed"] = "euclidean",
     p: float = 2,
-    algorithm: str = "auto",
+    algorithm: NeighborsAlgorithm = "auto",
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Floats, Indices]:
     """Find the nearest rows of X, exactly.
 
     Parameters
@@ -48,13 +61,13 @@ def kneighbors(
         "euclidean", "manhattan", "chebyshev", "minkowski", "cosine",
         "correlation", one of their other names, or "precomputed".
     p : float, default=2
-        Power of the "minkowski" metric, at least 1.
+        {p}
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How neighbours are searched. All give the same neighbours.
+        {neighbors_algorithm}
     n_jobs : int, default=None
-        Number of threads, as in the estimators.
+        {n_jobs_as_estimators}
     verbose : int, default=0
-        1 or 2 writes progress to stderr.
+        {verbose_as_estimators}
 
     Returns
     -------
@@ -81,18 +94,19 @@ def kneighbors(
     return distances.reshape(rows, -1), indices.reshape(rows, -1)
 
 
+@documented
 def neighbors_graph(
-    X: Any,
+    X: MatrixLike,
     *,
     n_neighbors: int | None = None,
     radius: float | None = None,
-    query: Any = None,
-    metric: str = "euclidean",
+    query: MatrixLike | None = None,
+    metric: NativeMetric | Literal["precomputed"] = "euclidean",
     p: float = 2,
-    algorithm: str = "auto",
+    algorithm: NeighborsAlgorithm = "auto",
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> sparse.csr_array:
+) -> Graph:
     """Build the graph that joins each row to its neighbours.
 
     The graph can be given to :func:`geodesic_distances` and, with
@@ -105,19 +119,19 @@ def neighbors_graph(
     n_neighbors : int, default=None
         Number of neighbours of each row; give this or `radius`.
     radius : float, default=None
-        Rows closer than this are neighbours; give this or `n_neighbors`.
+        Rows at most this far apart are neighbours; give this or `n_neighbors`.
     query : {array-like, sparse matrix} of shape (n_queries, n_features), default=None
         The rows whose neighbours are wanted; None means the rows of X.
     metric : str, default="euclidean"
         As in :func:`kneighbors`.
     p : float, default=2
-        Power of the "minkowski" metric, at least 1.
+        {p}
     algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How neighbours are searched. All give the same neighbours.
+        {neighbors_algorithm}
     n_jobs : int, default=None
-        Number of threads, as in the estimators.
+        {n_jobs_as_estimators}
     verbose : int, default=0
-        1 or 2 writes progress to stderr.
+        {verbose_as_estimators}
 
     Returns
     -------
@@ -137,20 +151,21 @@ def neighbors_graph(
     indptr, indices, distances = _search(
         X, query, n_neighbors, radius, metric, p, algorithm, n_jobs, verbose
     )
-    columns = X.shape[0] if hasattr(X, "shape") else len(X)
-    graph = sparse.csr_array((distances, indices, indptr), shape=(len(indptr) - 1, columns))
+    columns: int = X.shape[0] if hasattr(X, "shape") else len(X)  # type: ignore[arg-type]
+    graph: Graph = _data.csr(distances, indices, indptr, (len(indptr) - 1, columns))
     graph.sort_indices()
     return graph
 
 
+@documented
 def geodesic_distances(
-    graph: Any,
+    graph: sparray | spmatrix,
     *,
     sources: ArrayLike | None = None,
-    path_method: str = "auto",
+    path_method: PathMethod = "auto",
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Compute the lengths of shortest paths through a graph.
 
     Parameters
@@ -164,9 +179,9 @@ def geodesic_distances(
     path_method : {"auto", "D", "FW", "batch", "sweep"}, default="auto"
         As in :class:`Isomap`.
     n_jobs : int, default=None
-        Number of threads, as in the estimators.
+        {n_jobs_as_estimators}
     verbose : int, default=0
-        1 or 2 writes progress to stderr.
+        {verbose_as_estimators}
 
     Returns
     -------
@@ -187,28 +202,30 @@ def geodesic_distances(
             "the graph must be a scipy.sparse matrix, whose stored entries are its edges; "
             f"got {type(graph).__name__}"
         )
-    graph = check_array(
+    edges = check_array(
         graph, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, input_name="graph"
     )
-    if graph.shape[0] != graph.shape[1]:
-        raise InputError(f"the graph must be square, got shape {graph.shape}")
+    if edges.shape[0] != edges.shape[1]:
+        raise InputError(f"the graph must be square, got shape {edges.shape}")
     starts = None if sources is None else _as_indices(sources)
+    if not isinstance(path_method, str):
+        raise ParameterError(f"parameter `path_method`: expected a name, got {path_method!r}")
     threads, progress = thread_count(n_jobs), progress_printer(verbose, "geodesic_distances")
-    shape = (graph.shape[0] if starts is None else len(starts), graph.shape[0])
+    shape = (edges.shape[0] if starts is None else len(starts), edges.shape[0])
     _data.require_memory(
         8 * shape[0] * shape[1],
         f"the distances from {shape[0]} sources to {shape[1]} nodes",
         "give fewer sources at a time",
     )
     found = np.empty(shape)
-    _core.geodesic_distances(_data.graph(graph), starts, path_method, found, threads, progress)
+    _core.geodesic_distances(_data.graph(edges), starts, path_method, found, threads, progress)
     return found
 
 
 def estimate_memory(
     method: str | type[Embedding] | Embedding, n_samples: int, n_features: int, **params: Any
 ) -> int:
-    """Tell how much memory a fit takes at its largest moment, beyond the input.
+    """Estimate the peak memory of a fit, beyond the input.
 
     Parameters
     ----------
@@ -240,7 +257,7 @@ def estimate_memory(
     if params:
         estimator = type(estimator)(**{**estimator.get_params(deep=False), **params})
     shape = [_count(n_samples, "n_samples"), _count(n_features, "n_features")]
-    known = estimator._core_params()
+    known = estimator._core_params(shape[0])
     for name, native in (("metric", NATIVE_METRICS), ("kernel", NATIVE_KERNELS)):
         if name in known and known[name] not in native:
             known[name] = "precomputed"  # what scikit-learn evaluates arrives as a matrix
@@ -271,7 +288,7 @@ def _count(value: object, name: str) -> int:
     return min(count, 2**62)  # more would not fit the core's integers
 
 
-def _as_indices(sources: ArrayLike) -> NDArray[np.int64]:
+def _as_indices(sources: ArrayLike) -> Indices:
     given = np.asarray(sources)
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise ParameterError(
@@ -290,7 +307,7 @@ def _search(
     algorithm: Any,
     n_jobs: Any,
     verbose: Any,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[Indices, Indices, Floats]:
     """Check and pass on what both neighbour functions take."""
     precomputed = isinstance(metric, str) and metric == "precomputed"
     if not precomputed and not resolve_metric(metric, p, None).native:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
@@ -13,14 +12,19 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _data
+from ._docs import documented
+from ._inputs import Points
 from ._threads import thread_count
 from ._transformer import CoreTransformer
+from ._types import Coordinates, Floats, MatrixLike
 from .exceptions import InputError, ParameterError
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
     from typing_extensions import Self
 
 
+@documented
 class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unused-ignore]
     """Give any embedding a ``transform``.
 
@@ -51,7 +55,7 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
         Number of threads of the map, as in :class:`Isomap`; `estimator` has
         its own.
     verbose : int, default=0
-        1 writes progress to stderr about once a second, 2 all of it.
+        {verbose}
 
     Attributes
     ----------
@@ -67,10 +71,7 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
         units of their spread, before training rows are given theirs exactly.
     n_iter_ : int
         Number of iterations of the linear solver.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, when X has names that are all strings.
+    {seen_in_fit}
 
     Warns
     -----
@@ -118,7 +119,7 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
     True
     """
 
-    sigma_: NDArray[np.float64]
+    sigma_: Floats
     residual_: float
     n_iter_: int
     estimator_: Any
@@ -138,7 +139,7 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Embed X by the estimator and fit the map to what it finds.
 
         Parameters
@@ -165,10 +166,10 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
                 model = _core.fit_kernel_map(
                     params, _data.points(checked), coordinates, threads, progress, None
                 )
-            self._keep(model, checked.dtype)
+            self._keep(model, Points(), checked.dtype)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: MatrixLike, y: ArrayLike | None = None) -> Coordinates:
         """Embed X by the estimator, fit the map, and return the embedding.
 
         Parameters
@@ -181,7 +182,8 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components)
-            Coordinates of the rows of X, float32 when X is float32.
+            Coordinates of the rows of X, float32 when X is float32; a data frame
+            if ``set_output`` says so.
         """
         return self.fit(X, y).embedding_
 
@@ -195,7 +197,7 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
             raise ParameterError(f"parameter `prefit`: expected a bool, got {self.prefit!r}")
         return params
 
-    def _embedded(self, X: Any, y: Any) -> tuple[Any, NDArray[np.float64]]:
+    def _embedded(self, X: Any, y: Any) -> tuple[Any, Floats]:
         """Return the fitted estimator and the coordinates it finds for X."""
         if self.prefit:
             try:
@@ -222,7 +224,7 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
         fitted.fit(X, y)
         return fitted, self._coordinates(fitted)
 
-    def _coordinates(self, fitted: Any) -> NDArray[np.float64]:
+    def _coordinates(self, fitted: Any) -> Floats:
         if not hasattr(fitted, "embedding_"):
             raise ParameterError(
                 f"parameter `estimator`: {type(fitted).__name__} has no `embedding_` after it is "
@@ -248,7 +250,7 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
         return tags
 
 
-def _as_coordinates(found: Any, source: str) -> NDArray[np.float64]:
+def _as_coordinates(found: Any, source: str) -> Floats:
     """Return the coordinates as the core takes them."""
     if sparse.issparse(found):
         raise ParameterError(

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy import linalg
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from . import _data
-from ._base import Embedding
-from ._foreign import NATIVE_KERNELS, foreign_kernel
-from .classical_mds import _require_dense
+from . import _core, _data
+from ._docs import documented
+from ._embedding import Embedding
+from ._inputs import Input, Points
+from ._inputs import Kernel as KernelValues
+from ._kernels import NATIVE_KERNELS, EvaluatedKernel, evaluate, kernel_arguments
+from ._random import check_seed
+from ._types import Kernel, KernelEigenSolver, RandomState
+from .exceptions import InputError, ParameterError, RankDeficientWarning
+
+if TYPE_CHECKING:
+    from ._types import Coordinates, Floats, MatrixLike
 
 
+@documented
 class KernelMDS(Embedding):
     """Classical scaling of a kernel, the same thing as kernel PCA.
 
     The coordinates are ``V sqrt(Λ)`` with the largest eigenpairs of the centred
-    kernel ``H K H``.
+    kernel ``H K H``. The parameters are those of
+    :class:`sklearn.decomposition.KernelPCA`, with two components by default.
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of coordinates.
+    n_components : int or None, default=2
+        Number of coordinates; None keeps all that are not zero.
     kernel : str or callable, default="linear"
         "linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", any other
         kernel scikit-learn knows, a callable of two rows, or "precomputed" when
@@ -36,47 +51,60 @@ class KernelMDS(Embedding):
         Constant of "poly" and "sigmoid".
     kernel_params : dict, default=None
         Further arguments of a callable kernel, or of one only scikit-learn knows.
-    eigen_solver : {"auto", "arpack", "dense"}, default="auto"
-        "dense" decomposes the whole matrix, "arpack" iterates for the wanted
-        eigenpairs only (the name is scikit-learn's, the solver a block Krylov
-        method), "auto" takes the faster.
+    alpha : float, default=1.0
+        Regularisation of the ridge regression that learns the inverse; at least 0.
+    fit_inverse_transform : bool, default=False
+        Whether to learn :meth:`inverse_transform`, which finds points for given
+        coordinates; it takes 16 n² bytes, and is not possible with "precomputed".
+    eigen_solver : {"auto", "arpack", "dense", "randomized"}, default="auto"
+        "dense" decomposes the whole matrix, "arpack" and "randomized" iterate for
+        the wanted eigenpairs only until they have converged (the names are
+        scikit-learn's, the solver a block Krylov method), "auto" takes the faster.
     tol : float, default=0.0
-        Relative residual at which the iteration stops; 0 means working precision.
+        {tol}
     max_iter : int, default=None
-        Most iterations of the iterative solver; None for as many as it takes.
+        {max_iter}
+    iterated_power : int or "auto", default="auto"
+        No effect.
+    remove_zero_eig : bool, default=False
+        Whether columns that are zero, because the data has fewer dimensions than
+        `n_components`, are left out, all but the first. With `n_components` None they
+        always are.
+    random_state : int, RandomState instance or None, default=None
+        {unused_random_state}
+    copy_X : bool, default=True
+        No effect: X is never changed.
     n_jobs : int, default=None
-        Number of threads. None uses every core this process may use, unless a
-        :func:`joblib.parallel_config` context sets a number; negative numbers
-        count back from the cores, so -1 is all. Results are the same to the
-        last bit whatever the number.
+        {n_jobs}
     verbose : int, default=0
-        1 writes progress to stderr about once a second, 2 all of it.
+        {verbose}
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Coordinates of the training rows, float32 when X is float32.
+        {embedding_}
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the centred kernel, largest first.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Their eigenvectors, of norm one.
     gamma_ : float
         The value of `gamma` that was used, when planish evaluates the kernel.
+    dual_coef_ : ndarray of shape (n_samples, n_features)
+        Coefficients of the inverse; only with `fit_inverse_transform`.
+    X_transformed_fit_ : ndarray of shape (n_samples, n_components)
+        Coordinates the inverse was learned from; only with `fit_inverse_transform`.
     n_iter_ : int
-        Number of iterations of the eigensolver, 1 for a direct one.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, when X has names that are all strings.
+        {n_iter_}
+    {seen_in_fit}
 
     Warns
     -----
     NegativeEigenvalueWarning
         The kernel is not positive semi-definite ("sigmoid" need not be).
     RankDeficientWarning
-        Fewer than `n_components` dimensions carry information.
+        {RankDeficientWarning}
     InputAdjustedWarning
-        A precomputed matrix was symmetric only up to rounding and was made so.
+        {InputAdjustedWarning}
 
     See Also
     --------
@@ -89,6 +117,8 @@ class KernelMDS(Embedding):
        a kernel eigenvalue problem", Neural Computation 10 (1998).
     .. [2] C. K. I. Williams, "On a connection between kernel PCA and metric
        multidimensional scaling", Machine Learning 46 (2002).
+    .. [3] G. H. Bakır, J. Weston, B. Schölkopf, "Learning to find pre-images",
+       NIPS 16 (2003).
 
     Examples
     --------
@@ -100,28 +130,53 @@ class KernelMDS(Embedding):
     (50, 3)
     >>> bool(np.allclose((model.embedding_**2).sum(axis=0), model.eigenvalues_))
     True
+
+    Points for given coordinates, here of a kernel wide enough to be nearly linear:
+
+    >>> model = KernelMDS(
+    ...     n_components=4, kernel="rbf", gamma=0.01, fit_inverse_transform=True, alpha=1e-6
+    ... ).fit(X)
+    >>> bool(np.abs(model.inverse_transform(model.transform(X)) - X).max() < 0.1)
+    True
     """
 
     _method: ClassVar[str] = "KernelMDS"
-    _python_params: ClassVar[frozenset[str]] = Embedding._python_params | {"kernel_params"}
+    _python_params: ClassVar[frozenset[str]] = Embedding._python_params | {
+        "alpha",
+        "copy_X",
+        "fit_inverse_transform",
+        "iterated_power",
+        "kernel_params",
+        "random_state",
+        "remove_zero_eig",
+    }
 
-    eigenvalues_: NDArray[np.float64]
-    eigenvectors_: NDArray[np.float64]
+    eigenvalues_: Floats
+    eigenvectors_: Floats
     gamma_: float
+    dual_coef_: Floats
+    X_transformed_fit_: Floats
     n_iter_: int
+    _inverse: Inverse
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | None = 2,
         *,
-        kernel: str | Callable[..., float] = "linear",
+        kernel: Kernel = "linear",
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
-        eigen_solver: str = "auto",
-        tol: float = 0.0,
+        alpha: float = 1.0,
+        fit_inverse_transform: bool = False,
+        eigen_solver: KernelEigenSolver = "auto",
+        tol: float = 0,
         max_iter: int | None = None,
+        iterated_power: int | Literal["auto"] = "auto",
+        remove_zero_eig: bool = False,
+        random_state: RandomState = None,
+        copy_X: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -131,11 +186,49 @@ class KernelMDS(Embedding):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.alpha = alpha
+        self.fit_inverse_transform = fit_inverse_transform
         self.eigen_solver = eigen_solver
         self.tol = tol
         self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.remove_zero_eig = remove_zero_eig
+        self.random_state = random_state
+        self.copy_X = copy_X
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def inverse_transform(self, X: MatrixLike) -> Coordinates:
+        """Find points whose coordinates are near the rows of X.
+
+        The map from coordinates to points is learned by ridge regression with the
+        estimator's own kernel, when `fit_inverse_transform` is set.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_components)
+            Coordinates, as :meth:`transform` returns them.
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_queries, n_features)
+            The points, float32 when X is float32.
+        """
+        check_is_fitted(self)
+        if "_inverse" not in vars(self):
+            raise NotFittedError(
+                "The fit_inverse_transform parameter was not set to True when the estimator was "
+                "fitted, so there is no inverse transform; set it and fit again"
+            )
+        given = check_array(X, input_name="X", dtype=[np.float64, np.float32])
+        columns = self.X_transformed_fit_.shape[1]
+        if given.shape[1] != columns:
+            raise InputError(f"X has {given.shape[1]} columns, but the embedding has {columns}")
+        found = self._inverse.kernel_of(given, self.X_transformed_fit_) @ self.dual_coef_
+        points: Coordinates = _data.as_dtype(found, given.dtype)
+        return points
+
+    # -- how it is done -------------------------------------------------------------
 
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
@@ -143,27 +236,113 @@ class KernelMDS(Embedding):
     def _takes_sparse(self) -> bool:
         return not self._precomputed()
 
-    def _native(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel in NATIVE_KERNELS
+    def _drops_zeros(self) -> bool:
+        return self.n_components is None or bool(self.remove_zero_eig)
 
-    def _evaluate(self, X: Any, Y: Any = None) -> Any:
-        columns = self.n_features_in_
-        gamma = 1.0 / columns if self.gamma is None else self.gamma
+    def _core_params(self, n_samples: int) -> dict[str, Any]:
+        params = super()._core_params(n_samples)
+        if params["n_components"] is None:
+            params["n_components"] = max(1, n_samples - 1)  # a centred kernel has no more
+        if isinstance(params["eigen_solver"], str) and params["eigen_solver"] == "randomized":
+            params["eigen_solver"] = "arpack"
+        return params
+
+    def _input_of(self, X: Any) -> Input:
+        if self._precomputed():
+            return KernelValues()
+        if isinstance(self.kernel, str) and self.kernel in NATIVE_KERNELS:
+            return Points()
+        return EvaluatedKernel(self.kernel, self._arguments())
+
+    def _arguments(self) -> dict[str, Any]:
+        gamma = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
         defaults = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
-        return foreign_kernel(self.kernel, self.kernel_params, defaults, X, Y)
+        return kernel_arguments(self.kernel, self.kernel_params, defaults)
 
-    def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
-        if self._precomputed():
-            return _data.kernel(_require_dense(X)), {}
-        if self._native():
-            return _data.points(X), {}
-        K = self._evaluate(X)
-        self._foreign = X
-        return _data.kernel(K), {"kernel": "precomputed"}
+    def _fit(self, X: Any) -> None:
+        if not self._drops_zeros():
+            super()._fit(X)
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankDeficientWarning)
+            super()._fit(X)
 
-    def _new_data(self, X: Any) -> _data.CoreData:
-        if self._precomputed():
-            return _data.kernel(_require_dense(X))
-        if self._native():
-            return _data.points(X)
-        return _data.kernel(self._evaluate(X, self._foreign))
+    def _remember(self, model: _core.Model, given: Input, X: Any) -> None:
+        super()._remember(model, given, X)
+        if self._drops_zeros():
+            kept = max(1, int(self.embedding_.any(axis=0).sum()))
+            self.embedding_ = self.embedding_[:, :kept]
+            self.eigenvalues_ = self.eigenvalues_[:kept]
+            self.eigenvectors_ = self.eigenvectors_[:, :kept]
+            self._n_features_out = kept
+        if self.fit_inverse_transform:
+            self._inverse = Inverse(self.kernel, self._arguments())
+            self.X_transformed_fit_ = np.asarray(self.embedding_, dtype=np.float64)
+            self.dual_coef_ = self._inverse.coefficients(self.X_transformed_fit_, X, self.alpha)
+
+    def _place(self, X: Any) -> Coordinates:
+        return super()._place(X)[:, : self.embedding_.shape[1]]
+
+    def _check_python_params(self) -> None:
+        whole = isinstance(self.iterated_power, Integral) and int(self.iterated_power) >= 0
+        if not whole and self.iterated_power != "auto":
+            raise ParameterError(
+                "parameter `iterated_power`: expected 'auto' or an int of at least 0, got "
+                f"{self.iterated_power!r}"
+            )
+        for name in ("fit_inverse_transform", "remove_zero_eig", "copy_X"):
+            value = getattr(self, name)
+            if not isinstance(value, (bool, np.bool_)):
+                raise ParameterError(f"parameter `{name}`: expected a bool, got {value!r}")
+        if isinstance(self.alpha, bool) or not isinstance(self.alpha, Real) or not self.alpha >= 0:
+            raise ParameterError(
+                f"parameter `alpha`: expected a number of at least 0, got {self.alpha!r}"
+            )
+        if self.fit_inverse_transform and self._precomputed():
+            raise ParameterError(
+                "parameter `fit_inverse_transform`: Cannot fit_inverse_transform with a "
+                "precomputed kernel: there are no points to find"
+            )
+        check_seed(self.random_state)
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """The ridge regression from coordinates to points: its kernel and arguments."""
+
+    kernel: Any
+    arguments: Mapping[str, Any]
+
+    def kernel_of(self, X: Any, Y: Any) -> Any:
+        """Evaluate the kernel between coordinates."""
+        with np.errstate(all="ignore"):
+            found = evaluate(self.kernel, self.arguments, np.asarray(X, dtype=np.float64), Y)
+        if not np.isfinite(found).all():
+            raise InputError(
+                "the kernel of the coordinates exceeds the range of numbers, so there is no "
+                "inverse; divide X by a typical size first"
+            )
+        return found
+
+    def coefficients(self, coordinates: Any, X: Any, alpha: float) -> Any:
+        """Solve for the coefficients that make the points from the coordinates."""
+        if _data.is_sparse(X):
+            raise InputError(
+                "Inverse transform not implemented for sparse matrices: pass X.toarray(), or leave "
+                "fit_inverse_transform=False"
+            )
+        rows = len(coordinates)
+        _data.require_memory(
+            16 * rows * rows,
+            f"the {rows} × {rows} kernel of the inverse",
+            "leave fit_inverse_transform=False, or use fewer rows",
+        )
+        K = self.kernel_of(coordinates, coordinates)
+        K.flat[:: rows + 1] += alpha
+        try:
+            return linalg.solve(K, X.astype(np.float64), assume_a="pos", overwrite_a=True)
+        except linalg.LinAlgError as error:
+            raise ParameterError(
+                f"parameter `alpha`: {alpha} leaves the regression of the inverse without a "
+                "solution, because the kernel of the coordinates is not positive definite; raise it"
+            ) from error

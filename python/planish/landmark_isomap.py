@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ._docs import documented
 from ._geodesic import GeodesicEmbedding
 from ._landmarks import LandmarkParams
+from ._types import (
+    Disconnected,
+    EigenSolver,
+    Isolated,
+    Landmarks,
+    Metric,
+    NeighborsAlgorithm,
+    Outliers,
+    PathMethod,
+    RandomState,
+)
 
 
+@documented
 class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
     """Isomap for very many rows: a few landmarks, all others triangulated.
 
@@ -24,63 +35,39 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
     Parameters
     ----------
     n_neighbors : int or None, default=5
-        Number of neighbours of each row, not counting itself. Set it to None to
-        use `radius`.
+        {n_neighbors}
     radius : float or None, default=None
-        Rows closer than this are neighbours.
+        {radius}
     n_components : int, default=2
         Number of coordinates.
     eigen_solver : {"auto", "arpack", "dense"}, default="auto"
-        "dense" decomposes the whole matrix, "arpack" iterates for the wanted
-        eigenpairs only (the name is scikit-learn's, the solver a block Krylov
-        method), "auto" takes the faster.
+        {eigen_solver}
     tol : float, default=0.0
-        Relative residual at which the iteration stops; 0 means working precision.
+        {tol}
     max_iter : int, default=None
-        Most iterations of the iterative solver; None for as many as it takes.
+        {max_iter}
     path_method : {"auto", "D", "FW", "batch", "sweep"}, default="auto"
-        How shortest paths are found: Dijkstra, Floyd–Warshall, or one of two
-        faster ways with the same result. "auto" takes the fastest.
+        {path_method}
     neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How neighbours are searched. All give the same neighbours.
+        {neighbors_algorithm}
     n_jobs : int, default=None
-        Number of threads. None uses every core this process may use, unless a
-        :func:`joblib.parallel_config` context sets a number; negative numbers
-        count back from the cores, so -1 is all. Results are the same to the
-        last bit whatever the number.
+        {n_jobs}
     metric : str or callable, default="minkowski"
-        How distances between rows are measured: a name scikit-learn knows, a
-        callable of two rows, or "precomputed" when X is a square matrix of
-        distances, or a sparse graph whose stored entries are the lengths of
-        edges.
+        {metric_of_graph}
     p : float, default=2
-        Power of the "minkowski" metric, at least 1.
+        {p}
     metric_params : dict, default=None
-        Further arguments of the metric.
+        {metric_params}
     disconnected : {"bridge", "largest", "error"}, default="bridge"
-        What to do when the graph falls into several components. "bridge" adds
-        the shortest edges that join them (a sparse precomputed graph has none
-        to add and is refused), "largest" embeds the largest component and
-        gives all other rows NaN, "error" raises
-        :class:`~planish.exceptions.DisconnectedGraphError`.
+        {disconnected}
     conformal : bool, default=False
-        Divide each edge by the spacing of its ends, the square root of the
-        product of their mean distances to their neighbours, so that regions
-        sampled densely and thinly count alike. Coordinates then have no unit.
+        {conformal}
     isolated : {"error", "nearest"}, default="error"
-        What `transform` does with a row that has no training row within
-        `radius`: refuse it by its number, or hang it onto its nearest training
-        row, however far. With `n_neighbors` every row has neighbours.
+        {isolated}
     outliers : {"place", "keep"}, default="place"
-        What happens to rows so far from all others that they would decide the
-        map by themselves: the map is made without them and they are placed in
-        it like new rows, with a warning, or they take part like all others. At
-        most one row in a hundred counts as such, and only when its edges are
-        longer than three times the longest path along the others. Rows of a
-        sparse graph always take part.
+        {outliers}
     n_landmarks : int, default=200
-        Number of landmarks, more than `n_components`; all rows when there are
-        fewer. More landmarks are more accurate.
+        {n_landmarks}
     landmarks : {"maxmin", "random", "hierarchical"} or array-like of int, default="maxmin"
         How landmarks are chosen: each the row farthest from those before it
         along the manifold; any rows; level by level of a cover tree, whose
@@ -88,54 +75,26 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
     random_state : int, RandomState instance or None, default=None
         Seed of the choice; None is a fixed seed.
     verbose : int, default=0
-        1 writes progress to stderr about once a second, 2 all of it.
+        {verbose}
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Coordinates of the training rows, float32 when X is float32.
+        {embedding_}
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the centred kernel of the landmarks, largest first.
     landmarks_ : ndarray of shape (n_landmarks,)
         Rows that are landmarks, in the order they were chosen.
     n_iter_ : int
-        Number of iterations of the eigensolver, 1 for a direct one.
-    graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
-        The neighbourhood graph the paths run on: symmetric, with bridges. Rows
-        that were left out of the map (outliers, or all but the largest
-        component) have no edges.
-    component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each row before anything was bridged.
-    n_connected_components_ : int
-        Number of those components.
-    bridges_ : ndarray of shape (n_bridges, 2)
-        Pairs of rows that were joined to connect the graph.
-    shortcuts_ : ndarray of shape (n_shortcuts, 2)
-        Pairs of rows joined by suspicious edges, see ShortcutWarning.
-    outliers_ : ndarray of shape (n_outliers,)
-        Rows that were placed like new ones.
-    path_method_ : str
-        The way shortest paths were found.
+        {n_iter_}
+    {geodesic_graph}
     nbrs_ : sklearn.neighbors.NearestNeighbors
-        A search over the array given to ``fit``, built when first asked for;
-        not pickled.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, when X has names that are all strings.
+        {nbrs_}
+    {seen_in_fit}
 
     Warns
     -----
-    DisconnectedGraphWarning
-        The graph was in pieces and was bridged or cut to its largest piece.
-    NegativeEigenvalueWarning
-        A wanted component has a negative eigenvalue; its column is zero.
-    RankDeficientWarning
-        Fewer than `n_components` dimensions carry information.
-    OutlierWarning
-        A few rows lie far from all others and were placed after them.
-    ShortcutWarning
-        A few edges carry a suspicious share of all shortest paths.
+    {geodesic_warnings}
 
     See Also
     --------
@@ -167,31 +126,28 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
     _method: ClassVar[str] = "LandmarkIsomap"
     _python_params: ClassVar[frozenset[str]] = GeodesicEmbedding._python_params | {"random_state"}
 
-    eigenvalues_: NDArray[np.float64]
-    n_iter_: int
-
     def __init__(
         self,
         *,
         n_neighbors: int | None = 5,
         radius: float | None = None,
         n_components: int = 2,
-        eigen_solver: str = "auto",
+        eigen_solver: EigenSolver = "auto",
         tol: float = 0,
         max_iter: int | None = None,
-        path_method: str = "auto",
-        neighbors_algorithm: str = "auto",
+        path_method: PathMethod = "auto",
+        neighbors_algorithm: NeighborsAlgorithm = "auto",
         n_jobs: int | None = None,
-        metric: str | Callable[..., float] = "minkowski",
+        metric: Metric = "minkowski",
         p: float = 2,
         metric_params: dict[str, Any] | None = None,
-        disconnected: str = "bridge",
+        disconnected: Disconnected = "bridge",
         conformal: bool = False,
-        isolated: str = "error",
-        outliers: str = "place",
+        isolated: Isolated = "error",
+        outliers: Outliers = "place",
         n_landmarks: int = 200,
-        landmarks: str | ArrayLike = "maxmin",
-        random_state: int | np.random.RandomState | None = None,
+        landmarks: Landmarks | ArrayLike = "maxmin",
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors

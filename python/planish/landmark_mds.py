@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ._docs import documented
 from ._landmarks import LandmarkParams
-from .classical_mds import MetricEmbedding
+from ._metric_embedding import MetricEmbedding
+from ._types import EigenSolver, Floats, LandmarkAlgorithm, Landmarks, Metric, RandomState
 
 
+@documented
 class LandmarkMDS(LandmarkParams, MetricEmbedding):
     """Classical MDS for very many rows: a few landmarks, all others triangulated.
 
@@ -25,8 +26,7 @@ class LandmarkMDS(LandmarkParams, MetricEmbedding):
     n_components : int, default=2
         Number of coordinates.
     n_landmarks : int, default=200
-        Number of landmarks, more than `n_components`; all rows when there are
-        fewer. More landmarks are more accurate.
+        {n_landmarks}
     landmarks : {"maxmin", "random", "hierarchical"} or array-like of int, default="maxmin"
         How landmarks are chosen: each the row farthest from those before it;
         any rows; level by level of a cover tree, whose radius halves; or
@@ -37,53 +37,42 @@ class LandmarkMDS(LandmarkParams, MetricEmbedding):
         which chooses its own landmarks; or by triangulation about the first
         landmark.
     metric : str or callable, default="euclidean"
-        How distances between rows are measured: a name scikit-learn knows, a
-        callable of two rows, or "precomputed" when X is the square matrix of
-        distances.
+        {metric}
     metric_params : dict, default=None
-        Further arguments of the metric, for example ``{"p": 3}`` for
-        "minkowski".
+        {metric_params}
     eigen_solver : {"auto", "arpack", "dense"}, default="auto"
-        "dense" decomposes the whole matrix, "arpack" iterates for the wanted
-        eigenpairs only (the name is scikit-learn's, the solver a block Krylov
-        method), "auto" takes the faster.
+        {eigen_solver}
     tol : float, default=0.0
-        Relative residual at which the iteration stops; 0 means working precision.
+        {tol}
     max_iter : int, default=None
-        Most iterations of the iterative solver; None for as many as it takes.
+        {max_iter}
     n_jobs : int, default=None
-        Number of threads. None uses every core this process may use, unless a
-        :func:`joblib.parallel_config` context sets a number; negative numbers
-        count back from the cores, so -1 is all. Results are the same to the
-        last bit whatever the number.
+        {n_jobs}
     random_state : int, RandomState instance or None, default=None
         Seed of the choice of landmarks; None is a fixed seed.
     verbose : int, default=0
-        1 writes progress to stderr about once a second, 2 all of it.
+        {verbose}
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Coordinates of the training rows, float32 when X is float32.
+        {embedding_}
     eigenvalues_ : ndarray of shape (n_components,)
-        Eigenvalues of the centred kernel of the landmarks, largest first; not
-        there with "fastmap", which has none.
+        Eigenvalues of the centred kernel of the landmarks, largest first;
+        absent with "fastmap", which has none.
     landmarks_ : ndarray of shape (n_landmarks,)
         Rows that are landmarks, in the order they were chosen; with "fastmap"
         the two of the first coordinate, then those of the second, and so on.
     n_iter_ : int
-        Number of iterations of the eigensolver, 1 for a direct one.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, when X has names that are all strings.
+        {n_iter_}
+    {seen_in_fit}
 
     Warns
     -----
     NegativeEigenvalueWarning
-        The distances are not Euclidean: columns that would be imaginary are zero.
+        {NegativeEigenvalueWarning}
     RankDeficientWarning
-        Fewer than `n_components` dimensions carry information.
+        {RankDeficientWarning}
 
     See Also
     --------
@@ -118,7 +107,7 @@ class LandmarkMDS(LandmarkParams, MetricEmbedding):
     _method: ClassVar[str] = "LandmarkMDS"
     _python_params: ClassVar[frozenset[str]] = MetricEmbedding._python_params | {"random_state"}
 
-    eigenvalues_: NDArray[np.float64]
+    eigenvalues_: Floats
     n_iter_: int
 
     def __init__(
@@ -126,15 +115,15 @@ class LandmarkMDS(LandmarkParams, MetricEmbedding):
         n_components: int = 2,
         *,
         n_landmarks: int = 200,
-        landmarks: str | ArrayLike = "maxmin",
-        algorithm: str = "landmark",
-        metric: str | Callable[..., float] = "euclidean",
+        landmarks: Landmarks | ArrayLike = "maxmin",
+        algorithm: LandmarkAlgorithm = "landmark",
+        metric: Metric = "euclidean",
         metric_params: dict[str, Any] | None = None,
-        eigen_solver: str = "auto",
+        eigen_solver: EigenSolver = "auto",
         tol: float = 0.0,
         max_iter: int | None = None,
         n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.n_components = n_components

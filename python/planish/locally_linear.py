@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from . import _data
-from ._foreign import ForeignNeighbors
-from ._neighborhood import LocalEmbedding, given_neighbors, neighbor_search
+from . import _core
+from ._docs import documented
+from ._inputs import Input
+from ._neighborhood import NeighborhoodEmbedding
+from ._neighbors import SearchedNeighborhoods, SearchedNeighbors
+from ._types import (
+    Coordinates,
+    Disconnected,
+    Floats,
+    Graph,
+    Isolated,
+    LocalMethod,
+    MatrixLike,
+    Metric,
+    NeighborsAlgorithm,
+    RandomState,
+    SparseEigenSolver,
+)
 from .exceptions import ParameterError
 
+if TYPE_CHECKING:
+    from sklearn.neighbors import NearestNeighbors
 
-class LocallyLinearEmbedding(LocalEmbedding):
+
+@documented
+class LocallyLinearEmbedding(NeighborhoodEmbedding):
     """Locally linear embedding: coordinates that keep how each row lies among its neighbours.
 
     Four methods in one class. Each describes every small neighbourhood by a few
@@ -26,9 +44,11 @@ class LocallyLinearEmbedding(LocalEmbedding):
 
     Parameters
     ----------
-    n_neighbors : int or None, default=5
-        Number of neighbours of each row, not counting itself. Set it to None to
-        use `radius`.
+    n_neighbors : int, "auto" or None, default=5
+        Number of neighbours of each row, not counting itself. "auto" takes as many as
+        `method` and `n_components` need: 12 for two components, 15 for three, 18 for
+        four, and so on, with "hessian" 12, 20, 30 and so on; or all there are. Set it
+        to None to use `radius`; with "auto" a `radius` is used if there is one.
     n_components : int, default=2
         Number of coordinates.
     reg : float, default=1e-3
@@ -65,14 +85,11 @@ class LocallyLinearEmbedding(LocalEmbedding):
         a callable that breaks the triangle inequality: "auto" is then "brute", and
         trees may miss some.
     random_state : int, RandomState instance or None, default=None
-        Present for compatibility: nothing is drawn by chance.
+        {unused_random_state}
     n_jobs : int, default=None
-        Number of threads. None uses every core this process may use, unless a
-        :func:`joblib.parallel_config` context sets a number; negative numbers
-        count back from the cores, so -1 is all. Results are the same to the
-        last bit whatever the number.
+        {n_jobs}
     radius : float or None, default=None
-        Rows closer than this are neighbours.
+        {radius}
     metric : str or callable, default="minkowski"
         Which rows are near: a name scikit-learn knows or a callable of two rows.
         It chooses the neighbours and nothing else: weights and tangent spaces are
@@ -80,24 +97,25 @@ class LocallyLinearEmbedding(LocalEmbedding):
         square matrix of distances, and these are the geometry of the
         neighbourhoods too, as if they were Euclidean.
     p : float, default=2
-        Power of the "minkowski" metric, at least 1.
+        {p}
     metric_params : dict, default=None
-        Further arguments of the metric.
+        {metric_params}
     nonnegative : bool, default=False
         Let the weights of "standard", and those that place new rows, be at least
         zero, so that each row is described as lying between its neighbours.
     disconnected : {"bridge", "largest", "error"}, default="bridge"
-        What to do when the graph of neighbours falls into several components.
-        "bridge" embeds each on its own and lays the maps side by side, so that
+        What to do when the graph of neighbours has several connected components.
+        "bridge" embeds each on its own and puts the results side by side, so that
         their relative position means nothing, "largest" embeds the largest
         component and gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`. `transform` knows only
-        the rows that were embedded: with "largest" a row that was dropped is placed
+        the rows that were embedded: with "largest" a row that was left out is placed
         like any new row, however far it lies.
     isolated : {"error", "nearest"}, default="error"
         What `transform` does with a row that has no training row within
-        `radius`: refuse it by its number, or give it the place of its nearest
-        training row, however far. With `n_neighbors` every row has neighbours.
+        `radius`: raise an error that names it, or give it the coordinates of its
+        nearest training row, however far. With `n_neighbors` every row has
+        neighbours.
     neighbors : array-like of int, sparse matrix or None, default=None
         The neighbours of the training rows, when you know them: their numbers, of
         shape (n_samples, k), or a graph of shape (n_samples, n_samples) whose stored
@@ -105,13 +123,15 @@ class LocallyLinearEmbedding(LocalEmbedding):
         ignored. `n_neighbors`, `radius` and `metric` then only find the neighbours of
         new rows.
     verbose : int, default=0
-        1 writes progress to stderr about once a second, 2 all of it.
+        {verbose}
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         Coordinates of the training rows, float32 when X is float32. Columns have
         norm one and mean zero, as in scikit-learn.
+    n_neighbors_ : int
+        {n_neighbors_}
     reconstruction_error_ : float
         What is left of the local conditions: the sum of `eigenvalues_`.
     eigenvalues_ : ndarray of shape (n_components,)
@@ -121,39 +141,37 @@ class LocallyLinearEmbedding(LocalEmbedding):
         ``‖M v − λ v‖`` of each column, how exact its eigenvector is; the largest
         of those of the connected components.
     n_iter_ : int
-        Number of iterations of the eigensolver, 1 for a direct one.
+        {n_iter_}
     graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
         The graph of neighbours, symmetric; stored entries are distances, Euclidean
         ones where `neighbors` were given.
     component_labels_ : ndarray of shape (n_samples,)
         Connected component of each row in that graph.
     n_connected_components_ : int
-        Number of those components.
+        {n_connected_components_}
     nbrs_ : sklearn.neighbors.NearestNeighbors
-        A search over the array given to ``fit``, built when first asked for;
-        not pickled.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, when X has names that are all strings.
+        {nbrs_}
+    {seen_in_fit}
 
     Warns
     -----
     DisconnectedGraphWarning
-        The graph was in pieces: they were embedded apart, or all but the largest
-        were left out. With "standard", and with "modified" where a row has a single
-        weight vector, also: groups of rows have no neighbours but each other, and
-        each is but a point in some columns.
+        The graph has several connected components: they were embedded separately, or
+        all but the largest left out. With "standard", and with "modified" where a row
+        has a single weight vector, also: groups of rows have no neighbours but each
+        other, and each group is one point in some columns.
     ConvergenceWarning
         The eigensolver stopped before its tolerance.
     InputAdjustedWarning
-        Copies would leave some rows neighbours in fewer places than the method needs;
-        or precomputed distances were symmetric only up to rounding and were made so.
+        Duplicates would leave some rows fewer distinct neighbours than the method
+        needs; or precomputed distances were symmetric only up to rounding and were
+        made so.
     RankDeficientWarning
         The distinct rows of every component are too few, or span too few dimensions,
         for `n_components` columns; most neighbourhoods span fewer directions than
         that, so that further columns only repeat the others; or the next eigenvalue is
-        that of the last column, so that this is one choice of many.
+        that of the last column, which is then an arbitrary direction of their
+        eigenspace.
 
     See Also
     --------
@@ -168,16 +186,15 @@ class LocallyLinearEmbedding(LocalEmbedding):
     `n_components`. "hessian" is that of its authors: scikit-learn's takes more
     columns than the quadratic ones and is the same as "ltsa".
 
-    Equal rows count as one, and the neighbours of a row are `n_neighbors` rows in
-    other places; unlike in scikit-learn, copies are never pulled apart. Rows are
-    equal when their values are, whatever the metric says of them, and only with
-    "precomputed" when their distance is zero. A training row is placed where it is.
+    Duplicates count as one row, and the neighbours of a row are `n_neighbors`
+    distinct rows; unlike in scikit-learn, duplicates always get the same
+    coordinates. Rows are duplicates when their values are equal, whatever the
+    metric says, and only with "precomputed" when their distance is zero.
 
     A new row is placed by the weights that make it from its neighbours among
-    the training rows, whatever the method. The
-    weights sum to one however far the row is: one far from all training rows
-    gets coordinates without meaning, and no warning. Use `radius` to have such
-    rows refused.
+    the training rows, whatever the method. The weights sum to one however far the
+    row is: one far from all training rows gets coordinates without meaning, and no
+    warning. Use `radius` to have such rows refused.
 
     References
     ----------
@@ -205,40 +222,41 @@ class LocallyLinearEmbedding(LocalEmbedding):
     """
 
     _method: ClassVar[str] = "LocallyLinearEmbedding"
-    _python_params: ClassVar[frozenset[str]] = LocalEmbedding._python_params | {
+    _python_params: ClassVar[frozenset[str]] = NeighborhoodEmbedding._python_params | {
         "random_state",
         "neighbors",
     }
-    _on_demand: ClassVar[Mapping[str, str]] = {"nbrs_": "_compute_nbrs"}
+    _on_demand: ClassVar[Mapping[str, str]] = {"nbrs_": "_neighbor_search"}
 
+    eigenvalue_residuals_: Floats
     reconstruction_error_: float
-    graph_: Any
-    n_iter_: int
-    nbrs_: Any
+    graph_: Graph
+    n_neighbors_: int
+    nbrs_: NearestNeighbors
 
     def __init__(
         self,
         *,
-        n_neighbors: int | None = 5,
+        n_neighbors: int | Literal["auto"] | None = 5,
         n_components: int = 2,
         reg: float = 1e-3,
-        eigen_solver: str = "auto",
+        eigen_solver: SparseEigenSolver = "auto",
         tol: float = 1e-6,
         max_iter: int | None = 100,
-        method: str = "standard",
+        method: LocalMethod = "standard",
         hessian_tol: float = 1e-4,
         modified_tol: float = 1e-12,
-        neighbors_algorithm: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
+        neighbors_algorithm: NeighborsAlgorithm = "auto",
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         radius: float | None = None,
-        metric: str | Callable[..., float] = "minkowski",
+        metric: Metric = "minkowski",
         p: float = 2,
         metric_params: dict[str, Any] | None = None,
         nonnegative: bool = False,
-        disconnected: str = "bridge",
-        isolated: str = "error",
-        neighbors: Any = None,
+        disconnected: Disconnected = "bridge",
+        isolated: Isolated = "error",
+        neighbors: MatrixLike | None = None,
         verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -263,66 +281,78 @@ class LocallyLinearEmbedding(LocalEmbedding):
         self.neighbors = neighbors
         self.verbose = verbose
 
-    def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
+    def _core_params(self, n_samples: int) -> dict[str, Any]:
+        params = super()._core_params(n_samples)
+        if isinstance(params["n_neighbors"], str) and params["n_neighbors"] == "auto":
+            params["n_neighbors"] = self._automatic_neighbors(n_samples)
+        return params
+
+    def _automatic_neighbors(self, n_samples: int) -> int | None:
+        """Return how many neighbours "auto" means among so many rows."""
+        if self.radius is not None:
+            return None
+        p: Any = self.n_components
+        if not isinstance(p, (int, np.integer)) or p < 1:
+            p = 2  # the core says what is wrong with it
+        wanted = 3 * (p + 2)
+        if self.method == "hessian":  # twice as many as it has quadratic terms
+            wanted = max(wanted, 2 * (1 + p + p * (p + 1) // 2))
+        return int(max(1, min(wanted, n_samples - 1)))
+
+    def _input_of(self, X: Any) -> Input:
         metric = self._metric()
-        if self._precomputed() or (metric.native and self.neighbors is None):
-            if self.neighbors is not None:
-                raise ParameterError(
-                    "parameter `neighbors`: the neighbours of points, but metric='precomputed' "
-                    "says that X are distances"
-                )
-            return super()._training_data(X)
-        params: dict[str, Any] = {"metric": metric.name, "p": metric.p}
-        if not metric.native:
-            # Trees rely on the triangle inequality, which a callable need not obey.
-            trusted = not callable(metric.name) or self.neighbors_algorithm != "auto"
-            algorithm = self.neighbors_algorithm if trusted else "brute"
-            wanted = self._neighbors_wanted(X.shape[0])
-            self._foreign = ForeignNeighbors(metric, wanted, self.radius, algorithm, distinct=True)
-            lists = self._foreign.training(X, bridge=False)
-            params = {"metric": "precomputed"}
-        if self.neighbors is not None:
-            lists = given_neighbors(self.neighbors, X)
-        return _data.neighborhoods(X, lists), params
+        if metric.precomputed and self.neighbors is not None:
+            raise ParameterError(
+                "parameter `neighbors`: the neighbours of points, but metric='precomputed' "
+                "says that X are distances"
+            )
+        if metric.precomputed or (metric.native and self.neighbors is None):
+            return super()._input_of(X)
+        if metric.native:
+            return SearchedNeighborhoods(None, self.neighbors, metric=metric.name, p=metric.p)
+        # Trees rely on the triangle inequality, which a callable need not obey.
+        trusted = not callable(metric.name) or self.neighbors_algorithm != "auto"
+        search = SearchedNeighbors(
+            metric,
+            self._core_params(X.shape[0])["n_neighbors"],
+            self.radius,
+            self.neighbors_algorithm if trusted else "brute",
+            bridge=False,
+            attach=self.isolated == "nearest",
+            distinct=True,
+        )
+        return SearchedNeighborhoods(search, self.neighbors, metric="precomputed")
 
-    def _new_data(self, X: Any) -> _data.CoreData:
-        if self._precomputed() or self._metric().native:
-            return super()._new_data(X)
-        lists = self._foreign.query(X, attach=self.isolated == "nearest")
-        return _data.neighborhoods(X, lists)
-
-    def _neighbors_wanted(self, n_samples: int | None) -> Any:
-        """Return the number of neighbours among so many rows, if that is known yet."""
-        value: Any = self.n_neighbors
-        return value.item() if isinstance(value, np.generic) else value
-
-    def _compute_nbrs(self) -> Any:
-        return neighbor_search(self)
+    def _remember(self, model: _core.Model, given: Input, X: Any) -> None:
+        super()._remember(model, given, X)
+        wanted = self._core_params(X.shape[0])["n_neighbors"]
+        if wanted is not None:
+            self.n_neighbors_ = int(wanted)
 
 
 def locally_linear_embedding(
-    X: Any,
+    X: MatrixLike | NearestNeighbors,
     *,
-    n_neighbors: int,
+    n_neighbors: int | Literal["auto"],
     n_components: int,
     reg: float = 1e-3,
-    eigen_solver: str = "auto",
+    eigen_solver: SparseEigenSolver = "auto",
     tol: float = 1e-6,
     max_iter: int | None = 100,
-    method: str = "standard",
+    method: LocalMethod = "standard",
     hessian_tol: float = 1e-4,
     modified_tol: float = 1e-12,
-    random_state: int | np.random.RandomState | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
-) -> tuple[NDArray[Any], float]:
+) -> tuple[Coordinates, float]:
     """Compute a locally linear embedding, as :func:`sklearn.manifold.locally_linear_embedding`.
 
     Parameters
     ----------
     X : {array-like, sparse matrix, NearestNeighbors} of shape (n_samples, n_features)
         The data, or a fitted :class:`sklearn.neighbors.NearestNeighbors` over it.
-    n_neighbors : int
-        Number of neighbours of each row.
+    n_neighbors : int or "auto"
+        Number of neighbours of each row, as in :class:`LocallyLinearEmbedding`.
     n_components : int
         Number of coordinates.
     reg, eigen_solver, tol, max_iter, method, hessian_tol, modified_tol, random_state, n_jobs

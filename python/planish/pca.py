@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from . import _data
-from ._base import Embedding
+from . import _core, _data
+from ._docs import documented
+from ._embedding import Embedding
+from ._inputs import Input
 from ._random import check_seed, seed_of
 from ._threads import thread_count
+from ._types import Coordinates, Floats, MatrixLike, PowerNormalizer, RandomState, SvdSolver
 from .exceptions import ParameterError, UnsupportedError
 
 
+@documented
 class PCA(Embedding):
     """Principal component analysis.
 
@@ -39,7 +42,7 @@ class PCA(Embedding):
         How the directions are found. "arpack" and "randomized" both name the
         block Krylov solver, which goes on until it has converged.
     tol : float, default=0.0
-        Relative residual at which the iteration stops; 0 means working precision.
+        {tol}
     iterated_power : int or "auto", default="auto"
         No effect.
     n_oversamples : int, default=10
@@ -50,12 +53,9 @@ class PCA(Embedding):
         Seeds the start block of the iterative solver, which changes nothing
         but the last digits; None is a fixed seed.
     n_jobs : int, default=None
-        Number of threads. None uses every core this process may use, unless a
-        :func:`joblib.parallel_config` context sets a number; negative numbers
-        count back from the cores, so -1 is all. Results are the same to the
-        last bit whatever the number.
+        {n_jobs}
     verbose : int, default=0
-        1 writes progress to stderr about once a second, 2 all of it.
+        {verbose}
 
     Attributes
     ----------
@@ -77,15 +77,10 @@ class PCA(Embedding):
         Number of training rows.
     noise_variance_ : float
         Mean variance of the directions that were dropped.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, when X has names that are all strings.
+    {seen_in_fit}
 
     Warns
     -----
-    RankDeficientWarning
-        Some of the wanted components have no variance.
     ConvergenceWarning
         The iterative solver stopped before its tolerance.
 
@@ -126,30 +121,29 @@ class PCA(Embedding):
         "power_iteration_normalizer",
         "random_state",
     }
-    _keeps_embedding: ClassVar[bool] = False
 
-    components_: NDArray[np.float64]
-    explained_variance_: NDArray[np.float64]
-    explained_variance_ratio_: NDArray[np.float64]
-    singular_values_: NDArray[np.float64]
-    eigenvalues_: NDArray[np.float64]
-    mean_: NDArray[np.float64]
+    components_: Floats
+    explained_variance_: Floats
+    explained_variance_ratio_: Floats
+    singular_values_: Floats
+    eigenvalues_: Floats
+    mean_: Floats
     n_components_: int
     n_samples_: int
     noise_variance_: float
 
     def __init__(
         self,
-        n_components: int | float | str | None = None,
+        n_components: float | Literal["mle"] | None = None,
         *,
         copy: bool = True,
         whiten: bool = False,
-        svd_solver: str = "auto",
+        svd_solver: SvdSolver = "auto",
         tol: float = 0.0,
-        iterated_power: int | str = "auto",
+        iterated_power: int | Literal["auto"] = "auto",
         n_oversamples: int = 10,
-        power_iteration_normalizer: str = "auto",
-        random_state: int | np.random.RandomState | None = None,
+        power_iteration_normalizer: PowerNormalizer = "auto",
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -165,7 +159,7 @@ class PCA(Embedding):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: MatrixLike) -> Coordinates:
         """Return the points whose coordinates are the rows of X.
 
         Parameters
@@ -179,13 +173,14 @@ class PCA(Embedding):
             The points of the component plane, whitening undone.
         """
         check_is_fitted(self)
-        X = check_array(X, input_name="X", dtype=[np.float64, np.float32], order="C")
-        coordinates = np.require(X, dtype=np.float64, requirements=["C", "ALIGNED"])
+        given = check_array(X, input_name="X", dtype=[np.float64, np.float32], order="C")
+        coordinates = np.require(given, dtype=np.float64, requirements=["C", "ALIGNED"])
         with self._progress("inverse_transform") as progress:
             result = self._model.inverse_transform(coordinates, thread_count(self.n_jobs), progress)
-        return _data.as_dtype(result, X.dtype)
+        points: Coordinates = _data.as_dtype(result, given.dtype)
+        return points
 
-    def get_covariance(self) -> NDArray[np.float64]:
+    def get_covariance(self) -> Floats:
         """Compute the covariance of the probabilistic model.
 
         Returns
@@ -197,11 +192,11 @@ class PCA(Embedding):
         check_is_fitted(self)
         V = self.components_.T
         excess = np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)
-        covariance: NDArray[np.float64] = (V * excess) @ V.T
+        covariance: Floats = (V * excess) @ V.T
         covariance.flat[:: len(covariance) + 1] += self.noise_variance_
         return covariance
 
-    def get_precision(self) -> NDArray[np.float64]:
+    def get_precision(self) -> Floats:
         """Compute the inverse of :meth:`get_covariance`.
 
         Returns
@@ -217,13 +212,13 @@ class PCA(Embedding):
         variances, rest = self._model_variances()
         V = self.components_.T
         if rest == 0.0:
-            full: NDArray[np.float64] = (V / variances) @ V.T
+            full: Floats = (V / variances) @ V.T
             return full
-        precision: NDArray[np.float64] = (V * (1.0 / variances - 1.0 / rest)) @ V.T
+        precision: Floats = (V * (1.0 / variances - 1.0 / rest)) @ V.T
         precision.flat[:: len(precision) + 1] += 1.0 / rest
         return precision
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: MatrixLike) -> Floats:
         """Compute the log-likelihood of each row under the probabilistic model.
 
         Parameters
@@ -237,21 +232,18 @@ class PCA(Embedding):
             One number per row.
         """
         check_is_fitted(self)
-        X = self._validated(X, reset=False)
-        X = check_array(X, input_name="X", dtype=np.float64)
+        rows = check_array(self._validated(X, reset=False), input_name="X", dtype=np.float64)
         variances, rest = self._model_variances()
         features = self.n_features_in_
         log_determinant = np.log(variances).sum()
         if rest > 0.0:
             log_determinant += (features - len(variances)) * np.log(rest)
-        centred = X - self.mean_
+        centred = rows - self.mean_
         squares = np.einsum("ij,ij->i", centred @ self.get_precision(), centred)
-        likelihood: NDArray[np.float64] = -0.5 * (
-            squares + features * np.log(2.0 * np.pi) + log_determinant
-        )
+        likelihood: Floats = -0.5 * (squares + features * np.log(2.0 * np.pi) + log_determinant)
         return likelihood
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: MatrixLike, y: object = None) -> float:
         """Compute the mean log-likelihood of the rows of X.
 
         Parameters
@@ -268,7 +260,7 @@ class PCA(Embedding):
         """
         return float(self.score_samples(X).mean())
 
-    def _model_variances(self) -> tuple[NDArray[np.float64], float]:
+    def _model_variances(self) -> tuple[Floats, float]:
         """Return the variance along each direction and along all others; none is zero."""
         check_is_fitted(self)
         rest = float(self.noise_variance_)
@@ -284,8 +276,8 @@ class PCA(Embedding):
     def _seed(self) -> int:
         return seed_of(self.random_state)
 
-    def _remember(self, model: Any, X: Any) -> None:
-        super()._remember(model, X)
+    def _remember(self, model: _core.Model, given: Input, X: Any) -> None:
+        super()._remember(model, given, X)
         self.n_samples_ = X.shape[0]
         self._n_features_out = self.n_components_
 

@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from . import _data
-from ._neighborhood import LocalEmbedding
-from .exceptions import InputError, ParameterError
+from . import _core, _data
+from ._docs import documented
+from ._inputs import Affinities, CalledAffinities, DistancesOrGraph, Input
+from ._neighborhood import NeighborhoodEmbedding
+from ._types import (
+    Affinity,
+    Coordinates,
+    Disconnected,
+    Floats,
+    Graph,
+    Indices,
+    Isolated,
+    LaplacianEigenSolver,
+    MatrixLike,
+    Metric,
+    NeighborsAlgorithm,
+    RandomState,
+    Weights,
+)
+from .exceptions import ParameterError
 
 
-class SpectralEmbedding(LocalEmbedding):
+@documented
+class SpectralEmbedding(NeighborhoodEmbedding):
     """Laplacian eigenmaps: coordinates in which similar rows are near each other.
 
     The rows are the nodes of a graph whose edges carry affinities, and the
@@ -41,12 +59,12 @@ class SpectralEmbedding(LocalEmbedding):
     gamma : float, default=None
         Scale of "rbf"; None is 1 / n_features.
     random_state : int, RandomState instance or None, default=None
-        Present for compatibility: nothing is drawn by chance.
-    eigen_solver : {None, "arpack", "lobpcg", "amg", "iterative", "dense"}, default=None
+        {unused_random_state}
+    eigen_solver : {None, "auto", "arpack", "lobpcg", "amg", "iterative", "dense"}, default=None
         "dense" decomposes the whole matrix; "arpack" inverts it by a sparse
         factorisation and iterates with that; "lobpcg", "amg" and "iterative" are
         one that needs no factor (the names are scikit-learn's, the solvers our
-        own). None takes the best.
+        own). None and "auto" take the best.
     eigen_tol : float or "auto", default="auto"
         Largest relative residual that counts as converged; "auto" means working
         precision. A bound: on a sparse graph the solvers go on to 1e-10 in any
@@ -56,10 +74,7 @@ class SpectralEmbedding(LocalEmbedding):
         of its own. None is a tenth of the rows (up to 6 of fewer than 20 rows),
         unless `radius` is given.
     n_jobs : int, default=None
-        Number of threads. None uses every core this process may use, unless a
-        :func:`joblib.parallel_config` context sets a number; negative numbers
-        count back from the cores, so -1 is all. Results are the same to the
-        last bit whatever the number.
+        {n_jobs}
     weights : {"connectivity", "heat"}, default="connectivity"
         Affinity of neighbours: 1 when each is a neighbour of the other and 1/2
         when only one is, or ``exp(-d² / bandwidth²)``.
@@ -67,9 +82,10 @@ class SpectralEmbedding(LocalEmbedding):
         Width of "heat", a length; "auto" is the median distance to the farthest
         neighbour.
     radius : float or None, default=None
-        Rows closer than this are neighbours, in place of `n_neighbors`.
+        Rows at most this far apart are neighbours, in place of `n_neighbors`;
+        infinity makes all rows neighbours.
     neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
-        How neighbours are searched. All give the same neighbours.
+        {neighbors_algorithm}
     metric : str or callable, default="minkowski"
         How distances between rows are measured when neighbours are searched: a
         name scikit-learn knows, a callable of two rows, or "precomputed" when X
@@ -77,22 +93,20 @@ class SpectralEmbedding(LocalEmbedding):
         that planish does not evaluate itself all distances are computed
         beforehand, which takes 8 n² bytes.
     p : float, default=2
-        Power of the "minkowski" metric, at least 1.
+        {p}
     metric_params : dict, default=None
-        Further arguments of the metric.
+        {metric_params}
     disconnected : {"bridge", "largest", "error"}, default="bridge"
-        What to do when the graph falls into several components. "bridge" adds
+        What to do when the graph has several connected components. "bridge" adds
         the shortest edges that join them; where affinities are given and no
-        distances are known, or affinities between the components vanish, these
-        stay apart and the first columns only tell them from each other. "largest"
+        distances are known, or affinities between the components vanish, they stay
+        separate and the first columns are constant on each component. "largest"
         embeds the largest component and gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"
-        What `transform` does with a row that has no training row within
-        `radius`: refuse it by its number, or hang it onto its nearest training
-        row, however far. With `n_neighbors` every row has neighbours.
+        {isolated}
     verbose : int, default=0
-        1 writes progress to stderr about once a second, 2 all of it.
+        {verbose}
     norm_laplacian : bool, default=True
         Whether the Laplacian is normalised. The columns of the plain one, ``D - W``,
         are orthonormal; rows of small degree, which are loosely tied to the others,
@@ -108,9 +122,10 @@ class SpectralEmbedding(LocalEmbedding):
     eigenvalue_residuals_ : ndarray of shape (n_components,)
         ``‖L v − λ v‖`` of each, how exact its eigenvector ``v`` of length one is.
     affinity_matrix_ : {scipy.sparse.csr_array, ndarray} of shape (n_samples, n_samples)
-        The affinities, symmetric, with bridges; dense when all pairs of rows have
-        one. What is on the diagonal does not count; among nearest neighbours it is
-        1, as in scikit-learn, unless a given graph leaves it out.
+        The affinities, symmetric, with the edges that were added; dense when all
+        pairs of rows have one, float32 when X is float32. The diagonal has no effect;
+        among nearest neighbours it is 1, as in scikit-learn, unless a given graph
+        leaves it out.
     n_neighbors_ : int
         Number of neighbours that was used, where neighbours were searched.
     gamma_ : float
@@ -118,27 +133,26 @@ class SpectralEmbedding(LocalEmbedding):
     bandwidth_ : float
         Width of "heat" that was used.
     component_labels_ : ndarray of shape (n_samples,)
-        Connected component of each row before anything was bridged.
+        {component_labels_}
     n_connected_components_ : int
-        Number of those components.
+        {n_connected_components_}
     bridges_ : ndarray of shape (n_bridges, 2)
-        Pairs of rows that were joined to connect the graph.
+        {bridges_}
     n_iter_ : int
-        Number of iterations of the eigensolver, 1 for a direct one.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Column names, when X has names that are all strings.
+        {n_iter_}
+    {seen_in_fit}
 
     Warns
     -----
     DisconnectedGraphWarning
-        The graph was in pieces and was bridged, left so or cut to its largest piece.
+        The graph has several connected components, which were joined, kept separate,
+        or all but the largest left out.
     InputAdjustedWarning
         Given affinities are not symmetric; the mean of both directions is used.
     RankDeficientWarning
-        The last columns have the same eigenvalue as one that is not shown, so they
-        are one choice of many: affinities that are all alike, or half of a pair.
+        The last column belongs to an eigenvalue that the next one, not shown, is equal
+        to, so that it is an arbitrary direction of their eigenspace: affinities that
+        are all alike, or half of a pair.
 
     See Also
     --------
@@ -153,11 +167,11 @@ class SpectralEmbedding(LocalEmbedding):
     `norm_laplacian=False` it is their sum, weighted likewise, divided by the row's
     degree minus the eigenvalue; a row whose degree is not above it is refused.
 
-    A row of a sparse graph of distances is known to be a training row by a stored
+    A row of a sparse graph of distances is recognised as a training row by a stored
     zero, or by having exactly the edges of one training row, and no other; it then
     gets that row's coordinates. Likewise a row of affinities that has those of one
     training row, up to rounding. Training rows with the same affinities but different
-    coordinates are told apart only where all of them are given, in their order.
+    coordinates are distinguished only where all of them are given, in their order.
 
     References
     ----------
@@ -179,37 +193,39 @@ class SpectralEmbedding(LocalEmbedding):
     """
 
     _method: ClassVar[str] = "SpectralEmbedding"
-    _python_params: ClassVar[frozenset[str]] = LocalEmbedding._python_params | {"random_state"}
+    _python_params: ClassVar[frozenset[str]] = NeighborhoodEmbedding._python_params | {
+        "random_state"
+    }
     _automatic: ClassVar[tuple[str, ...]] = ("eigen_tol", "bandwidth")
     _takes_graph: ClassVar[bool] = True
 
-    affinity_matrix_: Any
+    affinity_matrix_: Graph | Coordinates
+    eigenvalue_residuals_: Floats
     n_neighbors_: int
     gamma_: float
     bandwidth_: float
-    bridges_: NDArray[np.int64]
-    n_iter_: int
+    bridges_: Indices
 
     def __init__(
         self,
         n_components: int = 2,
         *,
-        affinity: str | Callable[..., Any] = "nearest_neighbors",
+        affinity: Affinity | Callable[..., Any] = "nearest_neighbors",
         gamma: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        eigen_solver: str | None = None,
-        eigen_tol: float | str = "auto",
+        random_state: RandomState = None,
+        eigen_solver: LaplacianEigenSolver | None = None,
+        eigen_tol: float | Literal["auto"] = "auto",
         n_neighbors: int | None = None,
         n_jobs: int | None = None,
-        weights: str = "connectivity",
-        bandwidth: float | str = "auto",
+        weights: Weights = "connectivity",
+        bandwidth: float | Literal["auto"] = "auto",
         radius: float | None = None,
-        neighbors_algorithm: str = "auto",
-        metric: str | Callable[..., float] = "minkowski",
+        neighbors_algorithm: NeighborsAlgorithm = "auto",
+        metric: Metric = "minkowski",
         p: float = 2,
         metric_params: dict[str, Any] | None = None,
-        disconnected: str = "bridge",
-        isolated: str = "error",
+        disconnected: Disconnected = "bridge",
+        isolated: Isolated = "error",
         verbose: int = 0,
         norm_laplacian: bool = True,
     ) -> None:
@@ -240,64 +256,36 @@ class SpectralEmbedding(LocalEmbedding):
         given = self._affinity_is("precomputed") or self._affinity_is(_GIVEN_NEIGHBORS)
         return given or super()._precomputed()
 
-    def _training_data(self, X: Any) -> tuple[_data.CoreData, dict[str, Any]]:
+    def _input_of(self, X: Any) -> Input:
         if callable(self.affinity) or self._affinity_is("precomputed"):
-            self._metric()  # has no say here, but is checked all the same
+            self._metric()  # has no effect here, but is checked all the same
             changed = {"affinity": "precomputed", "metric": "minkowski"}
-            W = X
             if callable(self.affinity):
-                W, self._foreign = self._evaluate(X), X
-            return _data.square_graph(W) if _data.is_sparse(W) else _data.kernel(W), changed
+                return CalledAffinities(self.affinity, **changed)
+            return Affinities(**changed)
         if not self._affinity_is(_GIVEN_NEIGHBORS):
-            return super()._training_data(X)
+            return super()._input_of(X)
         if _data.is_sparse(X):
-            return _data.square_graph(X), {}
+            return DistancesOrGraph()
         # A dense matrix of distances: its neighbours are searched like any others.
-        return _data.distances(X), {"affinity": "nearest_neighbors", "metric": "precomputed"}
+        return DistancesOrGraph(affinity="nearest_neighbors", metric="precomputed")
 
-    def _new_data(self, X: Any) -> _data.CoreData:
-        if callable(self.affinity) or self._affinity_is("precomputed"):
-            W = self._evaluate(X, self._foreign) if callable(self.affinity) else X
-            return _data.graph(W) if _data.is_sparse(W) else _data.kernel(W)
-        if not self._affinity_is(_GIVEN_NEIGHBORS):
-            return super()._new_data(X)
-        return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)
-
-    def _remember(self, model: Any, X: Any) -> None:
-        super()._remember(model, X)
+    def _remember(self, model: _core.Model, given: Input, X: Any) -> None:
+        super()._remember(model, given, X)
+        W: Any = self.affinity_matrix_
         if self._affinity_is("nearest_neighbors") or self._affinity_is(_GIVEN_NEIGHBORS):
             # As in scikit-learn a row is among its neighbours, unless a sparse graph does
             # not name it; the core leaves it out.
-            W = self.affinity_matrix_
-            own = (np.diff(W.indptr) > 0).astype(W.dtype)
+            diagonal = (np.diff(W.indptr) > 0).astype(W.dtype)
             if self._affinity_is(_GIVEN_NEIGHBORS) and _data.is_sparse(X):
-                own *= _names_itself(X)
-            self.affinity_matrix_ = sparse.csr_array(W + sparse.diags_array(own))
-        elif _data.is_sparse(self.affinity_matrix_):
-            # The core keeps what rows are to themselves beside its graph.
-            own = self.__dict__.pop("affinity_diagonal_", None)
-            if own is not None and own.any():
-                W = self.affinity_matrix_
-                self.affinity_matrix_ = sparse.csr_array(W + sparse.diags_array(own))
-
-    def _evaluate(self, *rows: Any) -> Any:
-        """Call the user's own affinity: of X, or of new rows with the training rows."""
-        shape = (rows[0].shape[0], rows[-1].shape[0])
-        _data.require_memory(
-            8 * shape[0] * shape[1],
-            f"the {shape[0]} × {shape[1]} matrix of affinities",
-            "use affinity='nearest_neighbors', or fewer rows",
-        )
-        found: Any = self.affinity(*rows)  # type: ignore[operator]
-        found = (
-            sparse.csr_array(found) if _data.is_sparse(found) else np.asarray(found, dtype=float)
-        )
-        if found.shape != shape:
-            raise InputError(
-                f"the callable `affinity` returned an array of shape {found.shape} where "
-                f"{shape} was expected"
-            )
-        return found
+                diagonal *= _names_itself(X)
+            W = _data.with_diagonal(W, diagonal)
+        elif _data.is_sparse(W):
+            # The core keeps the diagonal beside its graph.
+            diagonal = self.__dict__.pop("affinity_diagonal_", None)
+            if diagonal is not None:
+                W = _data.with_diagonal(W, diagonal)
+        self.affinity_matrix_ = W.astype(X.dtype, copy=False)
 
 
 _GIVEN_NEIGHBORS = "precomputed_nearest_neighbors"
@@ -306,21 +294,21 @@ _GIVEN_NEIGHBORS = "precomputed_nearest_neighbors"
 def _names_itself(graph: Any) -> NDArray[np.bool_]:
     """Tell which rows of a sparse graph have a stored entry for themselves, zeros included."""
     entries = sparse.coo_array(graph)
-    own = np.zeros(graph.shape[0], dtype=bool)
-    own[entries.row[entries.row == entries.col]] = True
-    return own
+    named = np.zeros(graph.shape[0], dtype=bool)
+    named[entries.row[entries.row == entries.col]] = True
+    return named
 
 
 def spectral_embedding(
-    adjacency: Any,
+    adjacency: MatrixLike,
     *,
     n_components: int = 8,
-    eigen_solver: str | None = None,
-    random_state: int | np.random.RandomState | None = None,
-    eigen_tol: float | str = "auto",
+    eigen_solver: LaplacianEigenSolver | None = None,
+    random_state: RandomState = None,
+    eigen_tol: float | Literal["auto"] = "auto",
     norm_laplacian: bool = True,
     drop_first: bool = True,
-) -> NDArray[Any]:
+) -> Coordinates:
     """Embed the nodes of a graph, as :func:`sklearn.manifold.spectral_embedding`.
 
     Parameters
@@ -365,7 +353,7 @@ def spectral_embedding(
     whole = isinstance(n_components, (int, np.integer)) and not isinstance(n_components, bool)
     if drop_first or not whole or n_components < 1:
         return estimator.fit(adjacency).embedding_
-    shape: tuple[int, ...] = np.shape(adjacency)
+    shape: tuple[int, ...] = np.shape(adjacency)  # type: ignore[arg-type]
     rows = shape[0] if shape else 0
     if n_components > rows > 0:
         raise ParameterError(
@@ -376,8 +364,8 @@ def spectral_embedding(
     if shape == (1, 1):
         # Beside a second node like it, so that all else is checked as ever.
         W = check_array(adjacency, accept_sparse="csr", dtype=[np.float64, np.float32])
-        own = float(W[0, 0])
-        estimator.fit(np.array([[own, 1.0], [1.0, own]]))
+        diagonal = float(W[0, 0])
+        estimator.fit(np.array([[diagonal, 1.0], [1.0, diagonal]]))
         rest = np.empty((1, 0), dtype=W.dtype)
     elif n_components == 1:
         fitted = estimator.fit(adjacency).embedding_  # checks the input
@@ -392,7 +380,7 @@ def spectral_embedding(
 def _root_of_volume(adjacency: Any) -> float:
     """Return the root of the sum of the degrees, a row alone having degree 1."""
     W = sparse.csr_array(adjacency, dtype=np.float64)
-    W = sparse.csr_array(W - sparse.diags_array(W.diagonal()))
+    W = _data.with_diagonal(W, -W.diagonal())
     peak = float(W.max()) or 1.0
     degrees: NDArray[np.float64] = (W / peak).sum(axis=1)
     alone = int((degrees == 0).sum())

@@ -93,7 +93,8 @@ impl FastMap {
     pub fn place(&self, distances: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Array2<f64>> {
         let width = self.components().max(1);
         let mut placed = Array2::zeros((distances.nrows(), self.components()));
-        let out = placed.as_slice_mut().unwrap_or_default();
+        // proof: `zeros` is row-major.
+        let out = placed.as_slice_mut().expect("row-major");
         ctx.install(|| {
             out.par_chunks_mut(width).enumerate().for_each(|(row, x)| {
                 for c in (0..self.components()).filter(|&c| self.lengths[c] > 0.0) {

@@ -32,9 +32,11 @@ const CHUNK: usize = 64;
 impl LinearMap {
     /// The map with these axes (one per row) about this centre.
     pub fn new(center: Array1<f64>, axes: Array2<f64>) -> Self {
-        let center_row = center.as_slice().unwrap_or_default();
-        let center_image = axes.outer_iter().map(|axis| dot(axis.as_slice().unwrap_or_default(), center_row));
-        LinearMap { center_image: center_image.collect(), axes, center }
+        let axes = axes.as_standard_layout().into_owned();
+        let center = center.as_standard_layout().into_owned();
+        let center_image =
+            axes.outer_iter().map(|axis| dot(numbers(axis.as_slice()), numbers(center.as_slice()))).collect();
+        LinearMap { center_image, axes, center }
     }
 
     /// The centre that maps to zero.
@@ -61,7 +63,8 @@ impl LinearMap {
         if placed.is_empty() {
             return Ok(placed);
         }
-        let out = placed.as_slice_mut().unwrap_or_default();
+        // proof: `zeros` is row-major.
+        let out = placed.as_slice_mut().expect("row-major");
         out.par_chunks_mut(CHUNK * width).enumerate().try_for_each(|(chunk, coordinates)| {
             ctx.check()?;
             match points {
@@ -84,10 +87,11 @@ impl LinearMap {
         }
         let features = self.center.len();
         let mut points = Array2::zeros((coordinates.nrows(), features));
-        let out = points.as_slice_mut().unwrap_or_default();
+        // proof: `zeros` is row-major.
+        let out = points.as_slice_mut().expect("row-major");
         out.par_chunks_mut(features.max(1)).enumerate().try_for_each(|(row, point)| {
             ctx.check()?;
-            point.copy_from_slice(self.center.as_slice().unwrap_or_default());
+            point.copy_from_slice(numbers(self.center.as_slice()));
             for (axis, &length) in self.axes.outer_iter().zip(coordinates.row(row)) {
                 point.iter_mut().zip(axis).for_each(|(value, step)| *value += length * step);
             }
@@ -106,7 +110,7 @@ impl LinearMap {
                 *slot = value - middle;
             }
         }
-        let axes = self.axes.as_slice().unwrap_or_default();
+        let axes = numbers(self.axes.as_slice());
         pulp::Arch::new().dispatch(
             #[inline(always)]
             || products(&centred, axes, features, coordinates),
@@ -125,6 +129,12 @@ impl LinearMap {
             }
         }
     }
+}
+
+/// The numbers of a map's array.
+fn numbers(array: Option<&[f64]>) -> &[f64] {
+    // proof: `new` makes them row-major, and serde reads them so.
+    array.expect("row-major")
 }
 
 /// All products of rows and axes, in tiles that share their loads.

@@ -1,17 +1,18 @@
 //! Where do new points go? Each way of extending an embedding beyond its
 //! training rows is a file here.
 
-pub mod coincident;
-pub mod eigenfunction;
+pub mod affinities;
+pub mod barycenter;
+pub mod centered;
 pub mod fastmap;
 pub mod kernel_map;
+mod known_affinities;
+pub mod landmark_geodesics;
 pub mod linear;
-pub mod local_kernel;
 pub mod nystrom;
-mod stored_kernel;
 pub mod triangulation;
 
-pub use eigenfunction::Eigenfunction;
+pub use centered::Eigenfunction;
 pub use fastmap::FastMap;
 pub use kernel_map::{FittedKernelMap, KernelMap};
 pub use linear::LinearMap;

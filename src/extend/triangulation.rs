@@ -17,7 +17,7 @@
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::packed::LANES;
+use crate::linalg::packed::LANES;
 
 /// What the formula needs of the landmarks, batch by batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,7 +70,8 @@ impl Triangulation {
     /// of points far from all landmarks.
     pub fn part(&self, batch: usize, distances: &[[f64; LANES]], own: impl Fn(usize) -> f64) -> Array2<f64> {
         let mut part = Array2::zeros((distances.len(), self.components));
-        let out = part.as_slice_mut().unwrap_or_default();
+        // proof: `zeros` is row-major.
+        let out = part.as_slice_mut().expect("row-major");
         pulp::Arch::new().dispatch(Part { weights: &self.batches[batch], distances, own, out });
         part
     }

@@ -1,13 +1,13 @@
 //! From loose rows to a [`Graph`]: sorting, merging, symmetry, refusals.
 //!
 //! Owns: every way a graph is put together. Place: between `neighbors` (or a
-//! user's arrays) and the rest of `graph`, on [`crate::compressed`]. Cost: O(n + m)
+//! user's arrays) and the rest of `graph`, on [`crate::linalg::csr`]. Cost: O(n + m)
 //! and a sort of each row.
 
 use super::Graph;
-use crate::compressed::{Rows, part_size};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
+use crate::linalg::csr::{CompressedRows, part_size};
 use crate::neighbors::Neighbors;
 
 /// Largest relative difference of the two directions of a user's edge that
@@ -25,10 +25,10 @@ pub(super) fn check_weight(i: usize, j: usize, weight: f64) -> Result<()> {
     )))
 }
 
-impl Rows {
-    pub(super) fn from_neighbors(neighbors: &Neighbors, ctx: &Ctx) -> Result<Rows> {
+impl CompressedRows {
+    pub(super) fn from_neighbors(neighbors: &Neighbors, ctx: &Ctx) -> Result<CompressedRows> {
         let n = neighbors.offsets.len().saturating_sub(1);
-        Rows::written(n, neighbors.indices.len() / n.max(1) + 1, ctx, |i, rows| {
+        CompressedRows::written(n, neighbors.indices.len() / n.max(1) + 1, ctx, |i, rows| {
             let range = neighbors.offsets[i]..neighbors.offsets[i + 1];
             let indices = neighbors.indices.get(range.clone()).unwrap_or_default();
             let distances = neighbors.distances.get(range).unwrap_or_default();
@@ -47,7 +47,7 @@ impl Rows {
         indices: &[u32],
         weights: &[f64],
         ctx: &Ctx,
-    ) -> Result<Rows> {
+    ) -> Result<CompressedRows> {
         if n >= u32::MAX as usize {
             return Err(Error::input(format!(
                 "a graph of {n} nodes is too large; the most is {}",
@@ -65,7 +65,7 @@ impl Rows {
             let (got, need) = (weights.len(), indices.len());
             return Err(Error::input(format!("graph: {got} weights for {need} indices")));
         }
-        Rows::written(n, indices.len() / n.max(1) + 1, ctx, |i, rows| {
+        CompressedRows::written(n, indices.len() / n.max(1) + 1, ctx, |i, rows| {
             let (begin, end) = (indptr[i], indptr[i + 1]);
             if begin > end || end > indices.len() {
                 return Err(Error::input(format!("graph: `indptr` falls from {begin} to {end} at row {i}")));
@@ -84,13 +84,13 @@ impl Rows {
     }
 
     /// Both directions of every entry, the smaller weight where both are given.
-    pub(super) fn union(&self, ctx: &Ctx) -> Result<Rows> {
+    pub(super) fn union(&self, ctx: &Ctx) -> Result<CompressedRows> {
         self.both_ways(ctx, |_, _, _, _| Ok(()))
     }
 
     /// The same of a user's edges: two directions that were both given and differ
     /// are refused.
-    pub(super) fn union_of_equals(&self, ctx: &Ctx) -> Result<Rows> {
+    pub(super) fn union_of_equals(&self, ctx: &Ctx) -> Result<CompressedRows> {
         self.both_ways(ctx, |i, target, weight, other| {
             if (weight - other).abs() <= ASYMMETRY * weight.max(other) {
                 return Ok(());
@@ -107,11 +107,11 @@ impl Rows {
         &self,
         ctx: &Ctx,
         compare: impl Fn(usize, u32, f64, f64) -> Result<()> + Sync,
-    ) -> Result<Rows> {
+    ) -> Result<CompressedRows> {
         let reverse = self.transposed(ctx)?;
         let size = part_size(self.len());
         let usual = 3 * self.targets.len() / (2 * self.len().max(1)) + 1;
-        Rows::written(self.len(), usual, ctx, |i, rows| {
+        CompressedRows::written(self.len(), usual, ctx, |i, rows| {
             let mut theirs = reverse[i / size].row(i % size).peekable();
             for (target, mut weight) in self.row(i) {
                 while let Some((before, other)) = theirs.next_if(|entry| entry.0 < target) {
@@ -163,17 +163,17 @@ impl Rows {
     }
 }
 
-impl From<Graph> for Rows {
-    fn from(graph: Graph) -> Rows {
-        Rows { offsets: graph.offsets, targets: graph.targets, weights: graph.weights }
+impl From<Graph> for CompressedRows {
+    fn from(graph: Graph) -> CompressedRows {
+        CompressedRows { offsets: graph.offsets, targets: graph.targets, weights: graph.weights }
     }
 }
 
-impl TryFrom<Rows> for Graph {
+impl TryFrom<CompressedRows> for Graph {
     type Error = String;
 
     /// What a saved graph must hold for the kernels to index by it.
-    fn try_from(rows: Rows) -> std::result::Result<Graph, String> {
+    fn try_from(rows: CompressedRows) -> std::result::Result<Graph, String> {
         if !rows.is_graph() {
             return Err("the saved graph is not symmetric and sorted".to_string());
         }

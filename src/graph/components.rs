@@ -7,40 +7,22 @@
 //! Cost: O((n + m) α(n)) to label; at most log2 C rounds for C pieces.
 
 use petgraph::unionfind::UnionFind;
-use serde::{Deserialize, Serialize};
 
 use super::Graph;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::neighbors::{ClosestForeign, Link};
+use crate::params::choices;
 
-/// What to do with a graph in several pieces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Policy {
-    /// Refuse.
-    Error,
-    /// Keep the largest piece, drop the other rows.
-    Largest,
-    /// Join the pieces by the shortest links between them.
-    Bridge,
-}
-
-impl Policy {
-    /// All policies.
-    pub const ALL: &'static [Policy] = &[Policy::Error, Policy::Largest, Policy::Bridge];
-
-    /// The name a user writes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Policy::Error => "error",
-            Policy::Largest => "largest",
-            Policy::Bridge => "bridge",
-        }
-    }
-
-    /// The policy of that name.
-    pub fn from_name(name: &str) -> Option<Policy> {
-        Policy::ALL.iter().copied().find(|policy| policy.name() == name)
+choices! {
+    /// What to do with a graph in several pieces.
+    Policy {
+        /// Refuse.
+        Error = "error",
+        /// Keep the largest piece, drop the other rows.
+        Largest = "largest",
+        /// Join the pieces by the shortest links between them.
+        Bridge = "bridge",
     }
 }
 

@@ -9,20 +9,28 @@
 mod assemble;
 mod closed;
 mod components;
+mod convert;
 pub mod geodesic;
+pub mod known_edges;
+pub mod local_neighborhoods;
+pub mod local_search;
+pub mod locate;
+pub mod neighborhood;
+pub mod neighborhood_graph;
 mod outliers;
 mod shortcuts;
 
 pub use closed::closed_groups;
 pub use components::{Components, Connected, Policy, components, connect};
-pub use outliers::outliers;
+pub use locate::Isolated;
+pub use outliers::{Outliers, outliers};
 pub use shortcuts::{Shortcut, shortcuts, warn_of_shortcuts};
 
 use serde::{Deserialize, Serialize};
 
-use crate::compressed::{Rows, written_in_place};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
+use crate::linalg::csr::{CompressedRows, written_in_place};
 use crate::neighbors::{Link, Neighbors};
 
 /// A symmetric graph with weights `>= 0`, in compressed rows.
@@ -32,7 +40,7 @@ use crate::neighbors::{Link, Neighbors};
 /// and not negative, and `(i, j)` is there with the same weight as `(j, i)`.
 /// A weight of zero is a real edge: two equal points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Rows", into = "Rows")]
+#[serde(try_from = "CompressedRows", into = "CompressedRows")]
 pub struct Graph {
     offsets: Vec<usize>,
     targets: Vec<u32>,
@@ -45,7 +53,7 @@ impl Graph {
     /// Where the two directions disagree the smaller distance holds. Entries
     /// that name the row itself or a row that does not exist are left out.
     pub fn from_neighbors(neighbors: &Neighbors, ctx: &Ctx) -> Result<Graph> {
-        Ok(Rows::from_neighbors(neighbors, ctx)?.union(ctx)?.into_graph())
+        Ok(CompressedRows::from_neighbors(neighbors, ctx)?.union(ctx)?.into_graph())
     }
 
     /// A graph of the user's: `indptr`, `indices`, `weights` as in SciPy's CSR.
@@ -61,7 +69,7 @@ impl Graph {
         weights: &[f64],
         ctx: &Ctx,
     ) -> Result<Graph> {
-        Ok(Rows::from_csr(n, indptr, indices, weights, ctx)?.union_of_equals(ctx)?.into_graph())
+        Ok(CompressedRows::from_csr(n, indptr, indices, weights, ctx)?.union_of_equals(ctx)?.into_graph())
     }
 
     /// Number of nodes.
@@ -116,7 +124,7 @@ impl Graph {
                 }
             }
         }
-        let part = Rows::written(rows.len(), self.usual_degree(), ctx, |i, part| {
+        let part = CompressedRows::written(rows.len(), self.usual_degree(), ctx, |i, part| {
             let (targets, weights) = self.row(rows[i] as usize);
             for (&target, &weight) in targets.iter().zip(weights) {
                 let new = place[target as usize];
@@ -159,7 +167,7 @@ impl Graph {
 
     /// The edges for which `holds(i, j, weight)`, which must be symmetric in i and j.
     pub fn only(&self, ctx: &Ctx, holds: impl Fn(usize, usize, f64) -> bool + Sync) -> Result<Graph> {
-        let part = Rows::written(self.len(), self.usual_degree(), ctx, |i, part| {
+        let part = CompressedRows::written(self.len(), self.usual_degree(), ctx, |i, part| {
             let (targets, weights) = self.row(i);
             let held = targets.iter().zip(weights).filter(|&(&j, &weight)| holds(i, j as usize, weight));
             held.for_each(|(&j, &weight)| part.push(j, weight));
@@ -202,7 +210,7 @@ impl Graph {
                 extra[from].push((link.to, link.distance));
             }
         }
-        let rows = Rows::written(n, self.usual_degree(), ctx, |i, rows| {
+        let rows = CompressedRows::written(n, self.usual_degree(), ctx, |i, rows| {
             let (targets, weights) = self.row(i);
             targets.iter().zip(weights).for_each(|(&target, &weight)| rows.push(target, weight));
             extra[i].iter().for_each(|&(target, weight)| rows.push(target, weight));

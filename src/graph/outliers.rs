@@ -14,6 +14,17 @@ use super::Graph;
 use super::geodesic::{PathMethod, Plan, Sources, rows};
 use crate::context::Ctx;
 use crate::error::Result;
+use crate::params::choices;
+
+choices! {
+    /// What happens to training rows that are far from all others.
+    Outliers {
+        /// They are placed like new rows in the map of the others.
+        Place = "place",
+        /// They take part like all others.
+        Keep = "keep",
+    }
+}
 
 /// Edges longer than this many usual ones are looked at.
 const LONG: f64 = 50.0;

@@ -6,7 +6,7 @@
 use ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 
-use super::{Csr, PointsRef};
+use super::{Csr, Data, PointsRef};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 
@@ -98,7 +98,8 @@ fn check_square(matrix: ArrayView2<'_, f64>, what: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::input(format!(
-        "{what} must be square (n x n), got {} x {}: pass pairwise values between all training rows",
+        "array must be 2-dimensional and square (n x n), got {} x {}: {what} holds the values between all pairs of \
+         training rows",
         matrix.nrows(),
         matrix.ncols()
     )))
@@ -158,16 +159,17 @@ pub(crate) fn asymmetry_by(
 pub fn distances<'a>(matrix: ArrayView2<'a, f64>, ctx: &Ctx) -> Result<CowArray<'a, f64, Ix2>> {
     check_square(matrix, "the distance matrix")?;
     let allowed = MATRIX_TOLERANCE * largest(matrix);
-    let mut off = check_signs(matrix, allowed, true)?;
+    let mut off = check_signs(matrix, allowed, "rows")?;
     for (i, &value) in matrix.diag().iter().enumerate() {
         if value.abs() > allowed {
             return Err(Error::input(format!(
-                "the distance from row {i} to itself, entry ({i}, {i}), is {value}; it must be 0"
+                "the distance from row {i} to itself, entry ({i}, {i}), is {}; it must be 0",
+                ctx.data_length(value)
             )));
         }
         off = off.max(value.abs());
     }
-    let mended = symmetric(matrix, allowed, &mut off, "distance", ctx)?;
+    let mended = symmetric(matrix, allowed, &mut off, PairValue::Distance, ctx)?;
     if off == 0.0 {
         return Ok(CowArray::from(matrix));
     }
@@ -188,7 +190,7 @@ pub fn kernel<'a>(matrix: ArrayView2<'a, f64>, ctx: &Ctx) -> Result<CowArray<'a,
     check_square(matrix, "the kernel matrix")?;
     let allowed = MATRIX_TOLERANCE * largest(matrix);
     let mut off = 0.0;
-    match symmetric(matrix, allowed, &mut off, "kernel value", ctx)? {
+    match symmetric(matrix, allowed, &mut off, PairValue::Kernel, ctx)? {
         None => Ok(CowArray::from(matrix)),
         Some(mended) => {
             report_mending(off, allowed, "the kernel matrix was made symmetric", ctx);
@@ -204,7 +206,7 @@ pub fn new_distances<'a>(
 ) -> Result<CowArray<'a, f64, Ix2>> {
     check_width(matrix, training_rows, "distances")?;
     let allowed = MATRIX_TOLERANCE * largest(matrix);
-    if check_signs(matrix, allowed, false)? == 0.0 {
+    if check_signs(matrix, allowed, "new row and training row")? == 0.0 {
         return Ok(CowArray::from(matrix));
     }
     Ok(CowArray::from(matrix.mapv(|value| value.max(0.0))))
@@ -222,7 +224,7 @@ pub fn check_width(matrix: ArrayView2<'_, f64>, training_rows: usize, what: &str
 }
 
 /// The size of the largest negative entry, refused beyond `allowed`.
-fn check_signs(matrix: ArrayView2<'_, f64>, allowed: f64, square: bool) -> Result<f64> {
+fn check_signs(matrix: ArrayView2<'_, f64>, allowed: f64, rows: &str) -> Result<f64> {
     let lowest =
         (0..matrix.nrows())
             .into_par_iter()
@@ -236,12 +238,35 @@ fn check_signs(matrix: ArrayView2<'_, f64>, allowed: f64, square: bool) -> Resul
     let (value, i, j) =
         lowest.into_iter().fold((0.0, 0, 0), |least, next| if next.0 < least.0 { next } else { least });
     if -value > allowed {
-        let rows = if square { "rows" } else { "new row and training row" };
         return Err(Error::input(format!(
-            "Negative values in data: the distance between {rows} {i} and {j} is negative ({value}); distances must be >= 0"
+            "Negative values in data: the distance between {rows} {i} and {j} is negative; distances must be >= 0"
         )));
     }
     Ok(-value)
+}
+
+/// What a matrix holds for each pair of rows.
+#[derive(Clone, Copy)]
+enum PairValue {
+    Distance,
+    Kernel,
+}
+
+impl PairValue {
+    fn name(self) -> &'static str {
+        match self {
+            PairValue::Distance => "distance",
+            PairValue::Kernel => "kernel value",
+        }
+    }
+
+    /// An entry as the caller wrote it; kernel values go with the square of a length.
+    fn in_data_units(self, value: f64, ctx: &Ctx) -> f64 {
+        match self {
+            PairValue::Distance => ctx.data_length(value),
+            PairValue::Kernel => ctx.data_square(value),
+        }
+    }
 }
 
 /// `None` when exactly symmetric, the mean of both halves when nearly, an error
@@ -250,16 +275,17 @@ fn symmetric(
     matrix: ArrayView2<'_, f64>,
     allowed: f64,
     off: &mut f64,
-    what: &str,
+    what: PairValue,
     ctx: &Ctx,
 ) -> Result<Option<Array2<f64>>> {
     let (gap, i, j) = asymmetry(matrix, ctx)?;
     if gap > allowed {
         return Err(Error::input(format!(
-            "the matrix is not symmetric: the {what} from row {i} to row {j} is {}, back it is {}; pass a \
-             symmetric matrix, for example (D + D.T) / 2",
-            matrix[[i, j]],
-            matrix[[j, i]]
+            "Array must be symmetric: the {} from row {i} to row {j} is {}, back it is {}; pass a symmetric \
+             matrix, for example (D + D.T) / 2",
+            what.name(),
+            what.in_data_units(matrix[[i, j]], ctx),
+            what.in_data_units(matrix[[j, i]], ctx)
         )));
     }
     *off = off.max(gap);
@@ -288,4 +314,29 @@ fn report_mending(off: f64, allowed: f64, done: &str, ctx: &Ctx) {
             format!("{done} (largest deviation {relative:.1e} of its largest entry, within rounding)"),
         );
     }
+}
+
+/// The refusal of data that does not fit the metric.
+pub fn unfit(data: Data<'_>, precomputed: bool, needs: &str) -> Error {
+    let kind = data.kind();
+    let why = if precomputed {
+        format!("metric='precomputed' needs {needs}, got {kind}")
+    } else {
+        format!("got {kind} but metric is not 'precomputed'")
+    };
+    Error::param("metric", why)
+}
+
+/// At least one component, and no more than there are dimensions to find.
+pub fn check_components(n_components: usize, most: usize, why_most: &str) -> Result<()> {
+    if (1..=most).contains(&n_components) {
+        return Ok(());
+    }
+    if most == 0 {
+        return Err(Error::param("n_components", format!("{why_most} = 0: 1 sample has no coordinates")));
+    }
+    Err(Error::param(
+        "n_components",
+        format!("must be between 1 and {why_most} = {most}, got {n_components}"),
+    ))
 }

@@ -5,12 +5,16 @@
 //! magnitudes into the range where squares are safe.
 
 pub mod check;
+mod convert;
+mod data;
+pub mod rows;
 pub mod scale;
 
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 pub use check::{check_finite, check_points};
+pub use data::{Data, OwnedData};
 pub use scale::Scale;
 
 /// Sparse points: compressed rows, column indices ascending within a row.
@@ -80,6 +84,14 @@ impl Points {
 }
 
 impl PointsRef<'_> {
+    /// The same points, lent for a shorter time.
+    pub fn reborrow(&self) -> PointsRef<'_> {
+        match self {
+            PointsRef::Dense(matrix) => PointsRef::Dense(matrix.reborrow()),
+            PointsRef::Sparse(matrix) => PointsRef::Sparse(matrix),
+        }
+    }
+
     /// Number of points.
     pub fn rows(&self) -> usize {
         match self {

@@ -1,76 +1,13 @@
-//! Data at an extreme scale is brought near one by a power of two, which is
-//! exact, so that sums of squares neither overflow nor vanish; results are
-//! scaled back.
+//! The scale of data: which power of two brings it near one, and the data multiplied
+//! by it. Only the driver asks for it ([`crate::method`]).
 
 use ndarray::{ArrayView2, CowArray, Ix2};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::{Csr, Points, PointsRef};
-
-/// Beyond these bounds squares and their sums leave the range of `f64` or
-/// lose their digits.
-const COMFORT: (f64, f64) = (1e-60, 1e60);
-
-/// A power of two that data was multiplied by.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Scale {
-    exponent: i32,
-}
+use super::{Csr, Data, OwnedData, Points, PointsRef};
+pub use crate::scale::Scale;
 
 impl Scale {
-    /// Data as it came.
-    pub const ONE: Scale = Scale { exponent: 0 };
-
-    /// The scale that brings `largest` near one, if it is extreme.
-    pub fn for_largest(largest: f64) -> Scale {
-        if largest == 0.0 || (largest >= COMFORT.0 && largest <= COMFORT.1) {
-            return Scale::ONE;
-        }
-        Scale { exponent: -(largest.log2().floor() as i32) }
-    }
-
-    /// The scale that brings `largest` between one and two, however near it is.
-    pub fn to_unit(largest: f64) -> Scale {
-        if largest > 0.0 && largest.is_finite() {
-            Scale { exponent: -(largest.log2().floor() as i32) }
-        } else {
-            Scale::ONE
-        }
-    }
-
-    /// This scale and then another.
-    pub fn then(self, other: Scale) -> Scale {
-        Scale { exponent: self.exponent + other.exponent }
-    }
-
-    /// Whether anything needs to be done.
-    pub fn is_one(self) -> bool {
-        self.exponent == 0
-    }
-
-    /// A value of the data at working scale.
-    pub fn into(self, value: f64) -> f64 {
-        times_power(value, self.exponent)
-    }
-
-    /// A length at working scale, in the data's own units.
-    pub fn back(self, length: f64) -> f64 {
-        times_power(length, -self.exponent)
-    }
-
-    /// A value of the data that goes with the root of what was scaled.
-    pub fn into_root(self, value: f64) -> f64 {
-        let odd = if self.exponent.rem_euclid(2) == 1 { std::f64::consts::SQRT_2 } else { 1.0 };
-        times_power(value, self.exponent.div_euclid(2)) * odd
-    }
-
-    /// A squared length at working scale, in the data's own units; what leaves
-    /// the range of `f64` stops at its ends.
-    pub fn back_squared(self, squared: f64) -> f64 {
-        times_power(squared, -2 * self.exponent).clamp(-f64::MAX, f64::MAX)
-    }
-
     /// A matrix at working scale; borrowed when nothing is to be done.
     pub fn matrix<'a>(self, matrix: ArrayView2<'a, f64>) -> CowArray<'a, f64, Ix2> {
         if self.is_one() {
@@ -119,12 +56,6 @@ impl Scaled<'_> {
     }
 }
 
-/// `value * 2^exponent`, in two steps so that the power itself stays in range.
-fn times_power(value: f64, exponent: i32) -> f64 {
-    let half = exponent / 2;
-    value * 2.0_f64.powi(half) * 2.0_f64.powi(exponent - half)
-}
-
 /// The scale for these points.
 pub fn scale_of_points(points: PointsRef<'_>) -> Scale {
     match points {
@@ -135,11 +66,15 @@ pub fn scale_of_points(points: PointsRef<'_>) -> Scale {
 
 /// The scale for a matrix of lengths.
 pub fn scale_of_matrix(matrix: ArrayView2<'_, f64>) -> Scale {
-    let largest = (0..matrix.nrows())
+    Scale::for_largest(largest_in_rows(matrix))
+}
+
+/// Largest magnitude in a matrix.
+fn largest_in_rows(matrix: ArrayView2<'_, f64>) -> f64 {
+    (0..matrix.nrows())
         .into_par_iter()
         .map(|row| matrix.row(row).iter().fold(0.0_f64, |most, value| most.max(value.abs())))
-        .reduce(|| 0.0, f64::max);
-    Scale::for_largest(largest)
+        .reduce(|| 0.0, f64::max)
 }
 
 /// Largest magnitude in a slice.
@@ -147,30 +82,53 @@ pub fn largest_of(values: &[f64]) -> f64 {
     values.iter().fold(0.0_f64, |most, value| most.max(value.abs()))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ordinary_data_is_left_alone() {
-        assert!(Scale::for_largest(0.0).is_one());
-        assert!(Scale::for_largest(1e-30).is_one());
-        assert!(Scale::for_largest(1e30).is_one());
+/// The scale for data of any kind. Kernel values and affinities go with the square of
+/// a length.
+pub fn scale_of_data(data: Data<'_>) -> Scale {
+    match data {
+        Data::Points(points) | Data::Neighborhoods { points, .. } => scale_of_points(points),
+        Data::Distances(matrix) => scale_of_matrix(matrix),
+        Data::Kernel(matrix) => Scale::for_largest(largest_in_rows(matrix).sqrt()),
+        Data::Graph(graph) => Scale::for_largest(largest_of(&graph.values)),
     }
+}
 
-    #[test]
-    fn extreme_data_comes_near_one_and_back_exactly() {
-        for largest in [1e-300, 3e-150, 7e150, 1e300] {
-            let scale = Scale::for_largest(largest);
-            let inside = scale.into(largest);
-            assert!((1.0..2.0).contains(&inside), "{largest} became {inside}");
-            assert_eq!(scale.back(inside), largest);
+/// Data at working scale: borrowed where nothing is to be done.
+pub enum ScaledData<'a> {
+    /// As it came.
+    Same(Data<'a>),
+    /// A scaled copy.
+    Changed(OwnedData),
+}
+
+impl ScaledData<'_> {
+    /// Lend it.
+    pub fn view(&self) -> Data<'_> {
+        match self {
+            ScaledData::Same(data) => data.reborrow(),
+            ScaledData::Changed(data) => data.view(),
         }
     }
+}
 
-    #[test]
-    fn squares_stop_at_the_end_of_the_range() {
-        let scale = Scale::for_largest(1e200);
-        assert_eq!(scale.back_squared(1.0), f64::MAX);
+impl Scale {
+    /// Data at working scale.
+    pub fn data(self, data: Data<'_>) -> ScaledData<'_> {
+        if self.is_one() {
+            return ScaledData::Same(data);
+        }
+        let graph = |graph: &Csr| Csr {
+            values: graph.values.iter().map(|&value| self.into(value)).collect(),
+            ..graph.clone()
+        };
+        ScaledData::Changed(match data {
+            Data::Points(points) => OwnedData::Points(self.points(points).into_points()),
+            Data::Distances(matrix) => OwnedData::Distances(matrix.mapv(|value| self.into(value))),
+            Data::Kernel(matrix) => OwnedData::Kernel(matrix.mapv(|value| self.power(2).into(value))),
+            Data::Graph(lengths) => OwnedData::Graph(graph(lengths)),
+            Data::Neighborhoods { points, lists } => {
+                OwnedData::Neighborhoods { points: self.points(points).into_points(), lists: graph(lists) }
+            }
+        })
     }
 }

@@ -9,12 +9,12 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 
-use super::SparseSymmetric;
-use crate::compressed::Rows;
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::{Components, Graph};
-use crate::spectrum::SymmetricOperator;
+use crate::linalg::SparseSymmetric;
+use crate::linalg::SymmetricOperator;
+use crate::linalg::csr::CompressedRows;
 
 /// Degrees with 1 in the place of 0: rows without affinities stand alone.
 pub fn usable_degrees(mut degrees: Vec<f64>) -> Vec<f64> {
@@ -53,7 +53,7 @@ fn on_pattern(
     off: impl Fn(usize, usize, f64) -> f64 + Sync,
 ) -> Result<SparseSymmetric> {
     let usual = affinity.targets().len() / affinity.len().max(1) + 2;
-    let rows = Rows::written(affinity.len(), usual, ctx, |i, rows| {
+    let rows = CompressedRows::written(affinity.len(), usual, ctx, |i, rows| {
         let (targets, weights) = affinity.row(i);
         let before = targets.partition_point(|&j| (j as usize) < i);
         let entry = |at: usize| (targets[at], off(i, targets[at] as usize, weights[at]));

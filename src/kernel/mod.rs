@@ -16,29 +16,25 @@
 //! - [`markov`]: the random walk of a Gaussian kernel, its density taken out.
 
 pub mod affinity;
-pub mod alignment;
-pub mod center;
-pub mod constant;
-pub mod covariance;
+pub mod affinity_components;
+pub mod affinity_graph;
+pub mod affinity_rule;
+pub mod affinity_spread;
+pub mod centering;
+pub mod diffusion;
+pub mod diffusion_kernel;
 pub mod functions;
 pub mod given_affinity;
+pub mod gram;
 pub mod laplacian;
 pub mod local;
-pub mod markov;
-pub mod packed;
-pub mod packed_center;
-pub mod points;
-pub mod root;
-pub mod sparse;
+pub mod packed_centering;
 
 pub use affinity::{Affinity, Heat};
-pub use alignment::{Blocks, Form, assemble};
-pub use center::{CenteredKernel, CenteredSquares, Centering, SquareMeans};
-pub use constant::smallest_constant;
-pub use covariance::{Pca, PcaRoute, pca, pca_about};
+pub use centering::{CenteredKernel, CenteredSquares, Centering, SquareMeans};
 pub use functions::{Kernel, kernel_matrix};
+pub use gram::{CenteredPoints, Side};
 pub use laplacian::{NormalizedAffinity, normalized_laplacian};
-pub use packed_center::CenteredPacked;
-pub use points::{CenteredPoints, Side};
-pub use root::Root;
-pub use sparse::{Combining, SparseSymmetric};
+pub use local::assemble::{Blocks, Form, assemble};
+pub use local::factored::Root;
+pub use packed_centering::CenteredPacked;

@@ -6,10 +6,12 @@
 //! the levels of a cover tree; de Silva and Tenenbaum 2004 for both as landmarks.
 //! Cost: m searches among n rows at most; covers know how to do with less.
 
+mod graph;
 mod points;
 
 use rayon::prelude::*;
 
+pub use graph::GraphCover;
 pub use points::{MatrixCover, PointsCover};
 
 use crate::context::Ctx;

@@ -5,6 +5,11 @@
 /// the additions, hence the bits.
 pub(crate) const PARTS: usize = 8;
 
+/// a·b summed in the order of the entries, for the short rows of one neighbourhood.
+pub(crate) fn product(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
 /// A dot product in eight partial sums.
 #[inline(always)]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

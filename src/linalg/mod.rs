@@ -13,18 +13,23 @@
 //! - [`tile`]: the register tiles under the matrix-free operators and kernels;
 //! - [`random`]: reproducible random blocks.
 
+pub(crate) mod cholesky;
+pub(crate) mod csr;
 pub mod dense;
-mod dissection;
-mod dot;
-pub(crate) mod elimination;
+pub(crate) mod dot;
 pub mod gmres;
-pub(crate) mod multifrontal;
+pub mod operator;
+pub mod packed;
 pub mod product;
 pub mod random;
+pub(crate) mod small;
+pub mod sparse;
 pub mod tall;
 pub mod tile;
 
 pub use dense::{Svd, power_of_two_scale, pseudo_inverse_times, symmetric_eigen, thin_svd};
 pub(crate) use dot::{PARTS, dot};
+pub use operator::SymmetricOperator;
 pub use product::{matmul, matmul_transposed};
+pub use sparse::{Combining, SparseSymmetric};
 pub use tall::{TallRef, gram, multiply, standard};

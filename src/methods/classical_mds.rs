@@ -13,20 +13,18 @@
 use ndarray::{Array1, Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use super::choices::{EigenSolver, MetricName, check_components, ignores_scale, unfit};
 use crate::context::Ctx;
-use crate::embedding::{kept_values, scale_back};
+use crate::embedding::kept_values;
 use crate::error::{Error, Result};
 use crate::extend::{Eigenfunction, LinearMap};
-use crate::input::check;
-use crate::input::scale::{Scale, scale_of_matrix, scale_of_points};
-use crate::input::PointsRef;
-use crate::kernel::center::{CenteredSquares, Centering};
-use crate::kernel::covariance::{PcaRoute, pca_about};
-use crate::neighbors::{Algorithm, Index, Metric};
+use crate::input::check::check_components;
+use crate::input::{Data, PointsRef};
+use crate::kernel::centering::{CenteredSquares, Centering};
+use crate::method::{Attribute, Method, Model, Scaling, Units};
+use crate::neighbors::{Dissimilarities, Metric, MetricName, ReferenceRows};
 use crate::params::{Parameter, Value, params};
-use crate::pipeline::{Attribute, Data, Model, Recipe};
-use crate::spectrum::{Solver, Spectrum, top};
+use crate::spectrum::principal_axes::{PcaRoute, pca_about};
+use crate::spectrum::{EigenSolver, top};
 
 /// Which point is the origin of the coordinates.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -101,155 +99,58 @@ params! {
 }
 
 /// A fitted [`ClassicalMds`].
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FittedClassicalMds {
     embedding: Array2<f64>,
     eigenvalues: Vec<f64>,
     iterations: usize,
     extension: Extension,
-    input_scale: Scale,
-    length_scale: Scale,
 }
 
 /// How new rows are placed.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum Extension {
     /// Euclidean points: by projection.
     Linear(LinearMap),
-    /// Points under another metric: by their distances to the training points.
-    Distances { training: Box<Index>, formula: Eigenfunction },
-    /// Given distances.
-    Given(Eigenfunction),
+    /// Others: by their distances to the training rows.
+    Distances { training: ReferenceRows, formula: Eigenfunction },
 }
 
-impl ClassicalMds {
-    fn fit_euclidean(&self, points: PointsRef<'_>, ctx: &Ctx) -> Result<FittedClassicalMds> {
-        let scale = scale_of_points(points);
-        let scaled = scale.points(points);
-        let points = scaled.view();
-        let centering = self.origin.centering(points.rows())?;
-        let most = points.rows().min(points.cols());
-        let origin = (self.origin != Origin::Mean).then(|| weighted_mean(points, centering.as_slice()));
-        let wanted = self.n_components.min(most);
-        let found = pca_about(points, origin, wanted, PcaRoute::Auto, self.tol, ctx)?;
-        let spectrum = Spectrum {
-            values: found.singular_values.iter().map(|value| value * value).chain(std::iter::repeat(0.0)).take(self.n_components).collect(),
-            vectors: Array2::zeros((points.rows(), 0)),
-            residuals: Vec::new(),
-            iterations: 0,
-            converged: true,
-            converged_pairs: self.n_components,
-            lowest: 0.0,
-            next: None,
-            spare: None,
-            ran: Solver::Dense,
-        };
-        let kept = kept_values(&spectrum, ctx);
-        let mut axes = Array2::zeros((self.n_components, points.cols()));
-        for (component, value) in kept.iter().enumerate() {
-            if value.is_some() {
-                axes.row_mut(component).assign(&found.axes.row(component));
-            }
+const HINT: &str = "use metric='euclidean', which never makes an n x n matrix, or fit on a subset of the rows";
+
+impl Method for ClassicalMds {
+    type Model = FittedClassicalMds;
+
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedClassicalMds> {
+        check_components(self.n_components, data.rows(), "n_samples")?;
+        let options = self.eigen_solver.options(self.tol, self.max_iter)?;
+        let metric = self.metric.metric(self.p)?;
+        if let (Data::Points(points), Some(Metric::Euclidean)) = (data, metric) {
+            return self.fit_euclidean(points, ctx);
         }
-        let map = LinearMap::new(Array1::from(found.mean), axes);
-        let mut embedding = map.apply(points, ctx)?;
-        scale_back(embedding.view_mut(), scale);
+        if let Data::Points(points) = data {
+            let need = self.memory(points.rows(), points.cols());
+            ctx.reserve(need, "ClassicalMDS on a non-Euclidean metric", HINT)?;
+        }
+        let training = Dissimilarities::new(data, metric, ctx)?;
+        let distances = training.matrix(ctx)?; //                                                    D
+        let origin = self.origin.centering(training.rows())?;
+        let kernel = CenteredSquares::new(distances.view())?.with_centering(origin)?; //             −½ H D² Hᵀ
+        let pairs = top(&kernel, self.n_components, &options, ctx)?; //                              V, Λ
+        let formula = Eigenfunction::of_distances(&kernel, &pairs, ctx)?;
+        let embedding = formula.project_distances(distances.view(), ctx)?; //                        V√Λ
+        drop(kernel);
+        drop(distances);
         Ok(FittedClassicalMds {
             embedding,
-            eigenvalues: spectrum.values.iter().map(|&value| scale.back_squared(value)).collect(),
-            iterations: 1,
-            extension: Extension::Linear(map),
-            input_scale: scale,
-            length_scale: scale,
+            eigenvalues: pairs.values,
+            iterations: pairs.iterations.max(1),
+            extension: Extension::Distances { training: training.into_reference(), formula },
         })
     }
 
-    /// Eigenpairs of K from distances at working scale.
-    fn fit_squares(&self, matrix: ArrayView2<'_, f64>, scale: Scale, ctx: &Ctx) -> Result<Fit> {
-        let centering = self.origin.centering(matrix.nrows())?;
-        let origin = (self.origin != Origin::Mean).then(|| Array1::from(centering.as_slice().to_vec()));
-        let kernel = CenteredSquares::new(matrix)?.with_centering(centering)?;
-        let options = self.eigen_solver.options(self.tol, self.max_iter)?;
-        let spectrum = top(&kernel, self.n_components, &options, ctx)?;
-        let kept = kept_values(&spectrum, ctx);
-        let means = kernel.means(ctx)?;
-        let row_means = Array1::from(means.rows).mapv(|mean| -0.5 * mean);
-        let formula =
-            Eigenfunction::new(spectrum.vectors.view(), &kept, row_means, -0.5 * means.grand, origin);
-        let mut embedding = formula.project_rows(matrix, half_square, ctx)?;
-        scale_back(embedding.view_mut(), scale);
-        let eigenvalues = spectrum.values.iter().map(|&value| scale.back_squared(value)).collect();
-        Ok(Fit { embedding, eigenvalues, iterations: spectrum.iterations.max(1), formula })
-    }
-
-    fn fit_metric(&self, points: PointsRef<'_>, metric: Metric, ctx: &Ctx) -> Result<FittedClassicalMds> {
-        ctx.reserve(self.memory(points.rows(), points.cols()), "ClassicalMDS on a non-Euclidean metric", WAY_OUT)?;
-        let input_scale = scale_of_points(points);
-        let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
-        let scaled = input_scale.points(points);
-        let points = scaled.view();
-        let training = Box::new(Index::build(points, metric, Algorithm::Brute, ctx)?);
-        let matrix = training.matrix(None, ctx)?;
-        let Fit { embedding, eigenvalues, iterations, formula } =
-            self.fit_squares(matrix.view(), length_scale, ctx)?;
-        let extension = Extension::Distances { training, formula };
-        Ok(FittedClassicalMds { embedding, eigenvalues, iterations, extension, input_scale, length_scale })
-    }
-
-    fn fit_distances(&self, matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<FittedClassicalMds> {
-        let matrix = check::distances(matrix, ctx)?;
-        let scale = scale_of_matrix(matrix.view());
-        let Fit { embedding, eigenvalues, iterations, formula } =
-            self.fit_squares(scale.matrix(matrix.view()).view(), scale, ctx)?;
-        let extension = Extension::Given(formula);
-        Ok(FittedClassicalMds { embedding, eigenvalues, iterations, extension, input_scale: scale, length_scale: scale })
-    }
-}
-
-/// Σ a_i x_i, the origin of the coordinates among the points.
-fn weighted_mean(points: PointsRef<'_>, weights: &[f64]) -> Vec<f64> {
-    let mut mean = vec![0.0; points.cols()];
-    for (row, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
-        match points {
-            PointsRef::Dense(matrix) => {
-                mean.iter_mut().zip(matrix.row(row)).for_each(|(sum, value)| *sum += weight * value);
-            }
-            PointsRef::Sparse(matrix) => {
-                let (columns, values) = matrix.row(row);
-                columns.iter().zip(values).for_each(|(&at, value)| mean[at as usize] += weight * value);
-            }
-        }
-    }
-    mean
-}
-
-/// What the eigenproblem on distances gives.
-struct Fit {
-    embedding: Array2<f64>,
-    eigenvalues: Vec<f64>,
-    iterations: usize,
-    formula: Eigenfunction,
-}
-
-const WAY_OUT: &str = "use metric='euclidean', which never makes an n x n matrix, or fit on a subset of the rows";
-
-/// The kernel value of a distance.
-fn half_square(distance: f64) -> f64 {
-    -0.5 * (distance * distance)
-}
-
-impl Recipe for ClassicalMds {
-    type Model = FittedClassicalMds;
-
-    fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedClassicalMds> {
-        check_components(self.n_components, data.rows(), "n_samples")?;
-        self.eigen_solver.options(self.tol, self.max_iter)?;
-        match (data, self.metric.metric(self.p)?) {
-            (Data::Points(points), Some(Metric::Euclidean)) => self.fit_euclidean(points, ctx),
-            (Data::Points(points), Some(metric)) => self.fit_metric(points, metric, ctx),
-            (Data::Distances(matrix), None) => self.fit_distances(matrix, ctx),
-            (data, metric) => Err(unfit(data, metric.is_none(), "distances")),
-        }
+    fn scaling(&self) -> Scaling {
+        if self.metric.ignores_scale() { Scaling::Angles } else { Scaling::Distances }
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
@@ -270,36 +171,70 @@ impl Model for FittedClassicalMds {
         Some(self.embedding.view())
     }
 
-    fn attributes(&self) -> Vec<(&'static str, Attribute)> {
-        vec![
+    fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
+        Ok(vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
             ("n_iter", Attribute::Int(self.iterations as i64)),
-        ]
+        ])
     }
 
-    fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
-        let mut placed = match (&self.extension, data) {
-            (Extension::Linear(map), Data::Points(points)) => {
-                let scaled = self.input_scale.points(points);
-                map.apply(scaled.view(), ctx)?
-            }
-            (Extension::Distances { training, formula }, Data::Points(points)) => {
-                let scaled = self.input_scale.points(points);
-                let matrix = training.matrix(Some(scaled.view()), ctx)?;
-                formula.project_rows(matrix.view(), half_square, ctx)?
-            }
-            (Extension::Given(formula), Data::Distances(matrix)) => {
-                let matrix = check::new_distances(matrix, formula.training_rows())?;
-                formula.project_rows(self.input_scale.matrix(matrix.view()).view(), half_square, ctx)?
-            }
-            (_, data) => {
-                return Err(Error::input(format!(
-                    "the model was fitted on another kind of data; new rows cannot come as {}",
-                    data.kind()
-                )));
-            }
-        };
-        scale_back(placed.view_mut(), self.length_scale);
-        Ok(placed)
+    fn units(&self) -> Units {
+        Units { coordinates: 1, attributes: &[("eigenvalues", 2)] }
     }
+
+    fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+        match (&self.extension, data) {
+            (Extension::Linear(map), Data::Points(points)) => map.apply(points, ctx),
+            (Extension::Linear(_), data) => Err(Error::input(format!(
+                "the model was fitted on points; new rows cannot come as {}",
+                data.kind()
+            ))),
+            (Extension::Distances { training, formula }, data) => {
+                let distances = training.dissimilarities(data, 0, data.rows(), ctx)?;
+                formula.project_distances(distances.view(), ctx)
+            }
+        }
+    }
+}
+
+impl ClassicalMds {
+    /// Euclidean points: eigenvectors of their Gram matrix are projections on their
+    /// principal axes about the origin.
+    fn fit_euclidean(&self, points: PointsRef<'_>, ctx: &Ctx) -> Result<FittedClassicalMds> {
+        let weights = self.origin.centering(points.rows())?.other_than_mean();
+        let origin = weights.map(|weights| weighted_mean(points, weights));
+        let wanted = self.n_components.min(points.rows()).min(points.cols());
+        let found = pca_about(points, origin, wanted, PcaRoute::Auto, self.tol, ctx)?;
+        let pairs = found.eigenvalues(self.n_components, points.rows());
+        let mut axes = Array2::zeros((self.n_components, points.cols()));
+        for (component, value) in kept_values(&pairs, ctx).iter().enumerate() {
+            if value.is_some() {
+                axes.row_mut(component).assign(&found.axes.row(component));
+            }
+        }
+        let map = LinearMap::new(Array1::from(found.mean), axes);
+        Ok(FittedClassicalMds {
+            embedding: map.apply(points, ctx)?,
+            eigenvalues: pairs.values,
+            iterations: 1,
+            extension: Extension::Linear(map),
+        })
+    }
+}
+
+/// Σ a_i x_i, the origin of the coordinates among the points.
+fn weighted_mean(points: PointsRef<'_>, weights: Array1<f64>) -> Vec<f64> {
+    let mut mean = vec![0.0; points.cols()];
+    for (row, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
+        match points {
+            PointsRef::Dense(matrix) => {
+                mean.iter_mut().zip(matrix.row(row)).for_each(|(sum, value)| *sum += weight * value);
+            }
+            PointsRef::Sparse(matrix) => {
+                let (columns, values) = matrix.row(row);
+                columns.iter().zip(values).for_each(|(&at, value)| mean[at as usize] += weight * value);
+            }
+        }
+    }
+    mean
 }

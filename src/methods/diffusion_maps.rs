@@ -1,7 +1,7 @@
 //! Diffusion maps: coordinates whose straight distances are how differently a
 //! random walk spreads from two rows.
 //!
-//! Coifman and Lafon 2006. Symbols as in [`crate::kernel::markov`]: k = exp(−d²/ε),
+//! Coifman and Lafon 2006. Symbols as in [`crate::kernel::diffusion`]: k = exp(−d²/ε),
 //! P the walk after α-normalisation, π its stationary distribution; λ, ψ the
 //! eigenpairs of P, Σ π ψ² = 1.
 //!
@@ -18,21 +18,25 @@ use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::choices::{Isolated, MetricName, NeighborsAlgorithm, Outliers, SparseSolver, check_components};
-use super::diffusion_kernel::{DiffusionKernel, Epsilon, Reach, all_pairs, gauss, near};
-use super::neighborhood::Setting;
-use super::smoothest::{Problem, Telling, Walk, smoothest};
+use crate::graph::{Isolated, Outliers};
+use crate::neighbors::{MetricName, NeighborsAlgorithm};
+use crate::spectrum::SparseSolver;
+use crate::input::check::check_components;
+use crate::kernel::diffusion_kernel::{DiffusionKernel, Epsilon, Reach, all_pairs, gauss, near};
+use crate::graph::neighborhood::Setting;
+use crate::spectrum::laplacian::{Problem, Telling, Walk, smoothest};
 use crate::context::Ctx;
-use crate::embedding::Knobs;
+use crate::spectrum::Knobs;
 use crate::error::{Error, Result, WarningKind};
 use crate::extend::Nystrom;
 use crate::graph::Policy;
 use crate::kernel::laplacian::NormalizedAffinity;
-use crate::kernel::markov::Markov;
+use crate::kernel::diffusion::Markov;
 use crate::kernel::Affinity;
 use crate::neighbors::Hood;
 use crate::params::params;
-use crate::pipeline::{Attribute, Data, Model, Recipe};
+use crate::method::{Attribute, Method, Model};
+use crate::input::Data;
 use crate::spectrum::fix_signs;
 
 params! {
@@ -152,10 +156,10 @@ fn power(value: f64, t: f64) -> f64 {
     }
 }
 
-impl Recipe for DiffusionMaps {
+impl Method for DiffusionMaps {
     type Model = FittedDiffusionMaps;
 
-    fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedDiffusionMaps> {
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedDiffusionMaps> {
         let rows = data.rows();
         self.check(rows)?;
         let features = if let Data::Points(points) = data { points.cols() } else { 0 };
@@ -273,7 +277,7 @@ impl Model for FittedDiffusionMaps {
         Some(self.embedding.view())
     }
 
-    fn attributes(&self) -> Vec<(&'static str, Attribute)> {
+    fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
         let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
         let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
@@ -288,10 +292,10 @@ impl Model for FittedDiffusionMaps {
         ];
         named.extend(self.dimension.map(|value| ("intrinsic_dimension", Attribute::Float(value))));
         named.extend(self.n_neighbors.map(|k| ("n_neighbors", Attribute::Int(k as i64))));
-        named
+        Ok(named)
     }
 
-    fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+    fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         let new = self.reach.find(data, self.density.len(), ctx)?;
         let width = self.formula.components().max(1);
         let mut placed = Array2::zeros((new.count, width));

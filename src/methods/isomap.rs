@@ -11,12 +11,14 @@
 //! The conformal form measures edges against the spacing of their ends
 //! ([`super::manifold`]); steps 2 to 4 and new points are [`super::scaling`].
 
-use super::choices::Storage;
-use super::geodesic_params::geodesic_params;
-use super::scaling::{self, Constant, FittedIsomap};
+use crate::graph::geodesic::Storage;
+use super::geodesic_params;
+use super::scaling;
+use super::scaling::{Constant, FittedIsomap};
 use crate::context::Ctx;
 use crate::error::Result;
-use crate::pipeline::{Data, Recipe};
+use crate::input::Data;
+use crate::method::Method;
 
 geodesic_params! {
     /// Isomap: coordinates whose straight distances are distances along the manifold.
@@ -26,10 +28,10 @@ geodesic_params! {
     }
 }
 
-impl Recipe for Isomap {
+impl Method for Isomap {
     type Model = FittedIsomap;
 
-    fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedIsomap> {
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedIsomap> {
         scaling::fit(self, self.storage, Constant::Zero, data, ctx)
     }
 

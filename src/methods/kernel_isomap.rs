@@ -12,12 +12,14 @@
 //! A new point is at D + c from every training row; with (39) and (40) the c²
 //! cancels.
 
-use super::choices::Storage;
-use super::geodesic_params::geodesic_params;
-use super::scaling::{self, Constant, FittedIsomap};
+use crate::graph::geodesic::Storage;
+use super::geodesic_params;
+use super::scaling;
+use super::scaling::{Constant, FittedIsomap};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::pipeline::{Data, Recipe};
+use crate::input::Data;
+use crate::method::Method;
 
 geodesic_params! {
     /// Kernel Isomap: Isomap with a kernel that is positive semi-definite.
@@ -29,10 +31,10 @@ geodesic_params! {
     }
 }
 
-impl Recipe for KernelIsomap {
+impl Method for KernelIsomap {
     type Model = FittedIsomap;
 
-    fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedIsomap> {
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedIsomap> {
         let constant = match self.constant {
             None => Constant::Smallest,
             Some(length) if length.is_finite() && length >= 0.0 => Constant::Given(length),

@@ -15,19 +15,20 @@
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use super::choices::check_components;
-use super::geodesic_params::{GeodesicParams, geodesic_params};
-use super::landmark_geodesics as to_landmarks;
-use super::manifold::{Manifold, NewRows};
+use crate::input::check::check_components;
+use super::{GeodesicParams, geodesic_params};
+use crate::extend::landmark_geodesics as to_landmarks;
+use crate::graph::neighborhood_graph::{Manifold, NewRows};
 use crate::context::Ctx;
 use crate::embedding::{kept_values, scale_back};
 use crate::error::{Error, Result};
 use crate::extend::Triangulation;
-use crate::graph::geodesic::GraphCover;
+use crate::landmarks::GraphCover;
 use crate::kernel::CenteredSquares;
-use crate::kernel::packed::LANES;
+use crate::linalg::packed::LANES;
 use crate::landmarks::{LandmarkChoice, check_count, check_given, choose, random_rows};
-use crate::pipeline::{Attribute, Data, Model, Recipe};
+use crate::method::{Attribute, Method, Model};
+use crate::input::Data;
 use crate::spectrum::top;
 
 geodesic_params! {
@@ -76,10 +77,10 @@ impl LandmarkIsomap {
     }
 }
 
-impl Recipe for LandmarkIsomap {
+impl Method for LandmarkIsomap {
     type Model = FittedLandmarkIsomap;
 
-    fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedLandmarkIsomap> {
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedLandmarkIsomap> {
         let (setting, options) = (self.setting()?, self.options()?);
         let rows = data.rows();
         check_components(self.n_components, rows, "n_samples")?;
@@ -156,7 +157,7 @@ impl Model for FittedLandmarkIsomap {
         Some(self.embedding.view())
     }
 
-    fn attributes(&self) -> Vec<(&'static str, Attribute)> {
+    fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
         let landmarks: Vec<usize> = self.chosen.iter().map(|&row| self.manifold.data_row(row)).collect();
         let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
@@ -164,10 +165,10 @@ impl Model for FittedLandmarkIsomap {
             ("landmarks", Attribute::indices(&landmarks)),
         ];
         named.extend(self.manifold.attributes());
-        named
+        Ok(named)
     }
 
-    fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+    fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         self.place_rows(&self.manifold.find(data, ctx)?, ctx)
     }
 }

@@ -19,24 +19,29 @@ use std::sync::OnceLock;
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use super::choices::{
-    Isolated, LocalMethod, MetricName, NeighborsAlgorithm, Outliers, SparseSolver, check_components,
-};
-use super::local_layout::as_data_rows;
-use super::local_maps::LocalMap;
-use super::local_rows::LocalRows;
-use super::local_warnings::tell_of_rank;
-use super::locator::{Locator, check_placeable};
-use super::neighborhood::{Setting, as_indices, hood};
+use crate::extend::barycenter::Barycentric;
+use crate::graph::{Isolated, Outliers};
+use crate::kernel::local::LocalMethod;
+use crate::neighbors::{MetricName, NeighborsAlgorithm};
+use crate::spectrum::SparseSolver;
+use crate::input::check::check_components;
+use crate::embedding::layout::as_data_rows;
+use crate::embedding::local_maps::LocalMap;
+use crate::graph::local_neighborhoods::LocalRows;
+use crate::embedding::local_warnings::tell_of_rank;
+use crate::graph::locate::{Locator, check_placeable};
+use crate::graph::neighborhood::{Setting, hood};
+use crate::input::rows::as_indices;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::extend::coincident::{Lookup, are_equal, coincide};
+use crate::neighbors::duplicates::{Lookup, are_equal, coincide};
 use crate::graph::{Graph, Policy};
 use crate::input::{PointsRef, Scale};
 use crate::kernel::local::{Source, Variant, barycentric};
 use crate::neighbors::{Hood, Neighbors};
 use crate::params::params;
-use crate::pipeline::{Attribute, Data, Model, Recipe};
+use crate::method::{Attribute, Method, Model};
+use crate::input::Data;
 use crate::spectrum::{Options, basis_bytes};
 
 params! {
@@ -85,23 +90,10 @@ pub struct FittedLocallyLinearEmbedding {
     /// ‖Mv − λv‖ of each column.
     residuals: Vec<f64>,
     iterations: usize,
-    /// Piece of each row of the data.
-    labels: Vec<usize>,
     /// Of the rows of the data, in their units.
     graph: Graph,
-    /// The row of the data that a mapped row is; `None` when all are mapped.
-    rows: Option<Vec<u32>>,
-    locator: Locator,
-    /// Distances between the mapped rows, where the data was distances.
-    matrix: Option<Array2<f64>>,
-    hood: Hood,
-    input_scale: Scale,
-    reg: f64,
-    nonnegative: bool,
-    isolated: Isolated,
-    /// Tells mapped rows by their values, where there are any: made when first asked.
-    #[serde(skip)]
-    known: OnceLock<Lookup>,
+    /// How new rows are placed.
+    extension: Barycentric,
 }
 
 /// Weights are all alike long before this.
@@ -179,10 +171,10 @@ impl LocallyLinearEmbedding {
     }
 }
 
-impl Recipe for LocallyLinearEmbedding {
+impl Method for LocallyLinearEmbedding {
     type Model = FittedLocallyLinearEmbedding;
 
-    fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedLocallyLinearEmbedding> {
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedLocallyLinearEmbedding> {
         let setting = self.setting()?;
         let options = self.options()?;
         setting.check(data)?;
@@ -209,19 +201,21 @@ impl Recipe for LocallyLinearEmbedding {
                 Some(rows) => graph.spread_over(rows, embedding.nrows())?,
             },
             embedding,
-            hood: match ground.hood {
-                Hood::Nearest(k) => Hood::Nearest(k.min(ground.len())),
-                within => within,
+            extension: Barycentric {
+                hood: match ground.hood {
+                    Hood::Nearest(k) => Hood::Nearest(k.min(ground.len())),
+                    within => within,
+                },
+                labels: ground.labels,
+                rows: ground.rows,
+                locator: ground.locator,
+                matrix: ground.matrix,
+                input_scale: ground.input_scale,
+                reg: self.reg,
+                nonnegative: self.nonnegative,
+                isolated: self.isolated,
+                known: OnceLock::new(),
             },
-            labels: ground.labels,
-            rows: ground.rows,
-            locator: ground.locator,
-            matrix: ground.matrix,
-            input_scale: ground.input_scale,
-            reg: self.reg,
-            nonnegative: self.nonnegative,
-            isolated: self.isolated,
-            known: OnceLock::new(),
         })
     }
 
@@ -263,99 +257,7 @@ impl FittedLocallyLinearEmbedding {
 
     /// Piece of the neighbourhood graph that each row is in.
     pub fn labels(&self) -> &[usize] {
-        &self.labels
-    }
-
-    /// The row of the data that a mapped row is.
-    fn data_row(&self, row: u32) -> usize {
-        self.rows.as_ref().map_or(row as usize, |rows| rows[row as usize] as usize)
-    }
-
-    /// Rows that coincide with a training row get its coordinates; the others are
-    /// named, with those of their neighbours that lie in one piece with the nearest.
-    fn sort(
-        &self,
-        same: &[Option<u32>],
-        found: &Neighbors,
-        placed: &mut Array2<f64>,
-    ) -> Result<(Vec<u32>, Neighbors)> {
-        let mut away = Vec::new();
-        let mut near = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
-        for (row, bounds) in found.offsets.windows(2).enumerate() {
-            if let Some(known) = same[row] {
-                placed.row_mut(row).assign(&self.embedding.row(self.data_row(known)));
-                continue;
-            }
-            let range = bounds[0]..bounds[1];
-            check_placeable(row, &found.distances[range.clone()], self.isolated)?;
-            let nearest = self.data_row(found.indices[range.start]);
-            for at in range {
-                if self.labels[self.data_row(found.indices[at])] == self.labels[nearest] {
-                    near.indices.push(found.indices[at]);
-                    near.distances.push(found.distances[at]);
-                }
-            }
-            near.offsets.push(near.indices.len());
-            away.push(row as u32);
-        }
-        Ok((away, near))
-    }
-
-    /// The mapped row that each new row is, if it is one. The metric only chooses
-    /// neighbours: rows are told by their values, and by a distance of zero only where
-    /// distances are all that is known.
-    fn same_rows(&self, data: Data<'_>, found: &Neighbors, ctx: &Ctx) -> Vec<Option<u32>> {
-        let list = |row: usize| found.offsets[row]..found.offsets[row + 1];
-        let at_zero = |row: usize| list(row).next().is_some_and(|at| found.distances[at] == 0.0);
-        let new = match data {
-            Data::Points(points) | Data::Neighborhoods { points, .. } => self.input_scale.points(points),
-            _ => {
-                let nearest = |row: usize| at_zero(row).then(|| found.indices[found.offsets[row]]);
-                return (0..data.rows()).map(nearest).collect();
-            }
-        };
-        let Some(known) = self.locator.points() else { return vec![None; data.rows()] };
-        let new = new.view();
-        let same = |row: usize| {
-            // The core's own metrics put equal rows exactly zero apart, others need not.
-            if matches!(self.locator, Locator::Points(_)) && !at_zero(row) {
-                return None;
-            }
-            let of = |at: usize| (known, found.indices[at] as usize);
-            let nearest = list(row).next().filter(|&at| are_equal(of(at), (new, row)));
-            nearest.map(|at| found.indices[at]).or_else(|| {
-                let listed = || list(row).find(|&at| coincide(of(at), (new, row)));
-                let equal = self.lookup(known, ctx).find(known, new, row);
-                equal.or_else(|| listed().map(|at| found.indices[at]))
-            })
-        };
-        (0..data.rows()).map(same).collect()
-    }
-
-    fn lookup(&self, known: PointsRef<'_>, ctx: &Ctx) -> &Lookup {
-        match self.known.get() {
-            Some(lookup) => lookup,
-            None => {
-                // Made before the lock is taken, which a thread of the pool might wait for.
-                let made = ctx.install(|| Lookup::of(known));
-                self.known.get_or_init(|| made)
-            }
-        }
-    }
-
-    fn weights(&self, centers: Data<'_>, near: &Neighbors, ctx: &Ctx) -> Result<Vec<f64>> {
-        match (self.locator.points(), &self.matrix, centers) {
-            (Some(rows), _, Data::Points(centers) | Data::Neighborhoods { points: centers, .. }) => {
-                let scaled = self.input_scale.points(centers);
-                let source = Source::Points { centers: scaled.view(), rows };
-                barycentric(source, near, self.reg, self.nonnegative, ctx)
-            }
-            (_, Some(matrix), _) => {
-                let source = Source::Distances { matrix: matrix.view(), rows: None };
-                barycentric(source, near, self.reg, self.nonnegative, ctx)
-            }
-            _ => Err(Error::Unsupported("the geometry of the training rows was not kept".into())),
-        }
+        &self.extension.labels
     }
 }
 
@@ -364,36 +266,20 @@ impl Model for FittedLocallyLinearEmbedding {
         Some(self.embedding.view())
     }
 
-    fn attributes(&self) -> Vec<(&'static str, Attribute)> {
-        let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
-        vec![
+    fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
+        let pieces = self.extension.labels.iter().max().map_or(0, |last| last + 1);
+        Ok(vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
             ("eigenvalue_residuals", Attribute::vector(&self.residuals)),
             ("reconstruction_error", Attribute::Float(self.eigenvalues.iter().sum())),
             ("n_iter", Attribute::Int(self.iterations as i64)),
             ("graph", Attribute::Graph(self.graph.clone())),
-            ("component_labels", Attribute::indices(&self.labels)),
+            ("component_labels", Attribute::indices(&self.extension.labels)),
             ("n_connected_components", Attribute::Int(pieces as i64)),
-        ]
+        ])
     }
 
-    fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
-        let attach = self.isolated == Isolated::Nearest;
-        let found = self.locator.find(data, self.hood, attach, self.input_scale, ctx)?;
-        let mut placed = Array2::zeros((data.rows(), self.embedding.ncols()));
-        let same = self.same_rows(data, &found, ctx);
-        let (away, near) = self.sort(&same, &found, &mut placed)?;
-        if away.is_empty() {
-            return Ok(placed);
-        }
-        let centers = data.select(&away);
-        let weights = self.weights(centers.view(), &near, ctx)?;
-        for (row, bounds) in as_indices(&away).into_iter().zip(near.offsets.windows(2)) {
-            let mut coordinates = placed.row_mut(row);
-            for at in bounds[0]..bounds[1] {
-                coordinates.scaled_add(weights[at], &self.embedding.row(self.data_row(near.indices[at])));
-            }
-        }
-        Ok(placed)
+    fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+        self.extension.transform(self.embedding.view(), data, ctx)
     }
 }

@@ -4,45 +4,159 @@
 //! name stands for is decided here and nowhere else; the Python classes are
 //! compared with [`all`] by a test.
 
-mod affinity_graph;
-mod affinity_pieces;
-pub mod choices;
-mod diffusion_kernel;
-mod faint_rows;
-mod geodesic_params;
-mod known_rows;
-mod landmark_geodesics;
-mod local_layout;
-mod local_maps;
-mod local_rows;
-mod local_search;
-mod local_warnings;
-pub mod locator;
-pub mod manifold;
-pub mod neighborhood;
-mod new_affinities;
 pub mod scaling;
-mod smoothest;
-mod spectral_affinities;
 
-use serde::de::DeserializeOwned;
+use ndarray::Array2;
+use serde::{Serialize, de::DeserializeOwned};
 
+use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::extend::{FittedKernelMap, KernelMap};
+use crate::graph::neighborhood::Setting;
+use crate::graph::neighborhood_graph::Paths;
+use crate::input::Data;
+use crate::method;
+use crate::method::{AnyMethod, AnyModel, Fitted, Method, Model};
 use crate::params::{Params, Value};
-use crate::pipeline::{Method, Recipe, SavedModel};
+use crate::spectrum::Options;
+
+/// A method on geodesic distances, by the parameters it shares with the others.
+pub trait GeodesicParams {
+    /// Which rows are neighbours.
+    fn setting(&self) -> Result<Setting>;
+    /// How paths run.
+    fn paths(&self) -> Paths;
+    /// How the eigenproblem is solved.
+    fn options(&self) -> Result<Options>;
+    /// Number of coordinates.
+    fn components(&self) -> usize;
+    /// Edges per row that memory is reckoned with.
+    fn degree(&self, rows: usize) -> usize;
+}
+
+/// Declares a method's parameters: the shared ones and its own.
+macro_rules! geodesic_params {
+    ($(#[$meta:meta])* $ty:ident as $name:literal { $($own:tt)* }) => {
+        $crate::params::params! {
+            $(#[$meta])*
+            $ty as $name {
+                /// Neighbours of each row in the graph; `None` when `radius` is given.
+                n_neighbors: Option<usize> = Some(5),
+                /// Rows within this distance are neighbours; `None` when `n_neighbors` is given.
+                radius: Option<f64> = None,
+                /// Number of coordinates.
+                n_components: usize = 2,
+                /// How the eigenproblem is solved.
+                eigen_solver: $crate::spectrum::EigenSolver = $crate::spectrum::EigenSolver::Auto,
+                /// Tolerance of the iterative solver; 0 is the tightest sensible.
+                tol: f64 = 0.0,
+                /// Cap on iterations; `None` is generous.
+                max_iter: Option<usize> = None,
+                /// How shortest paths are found; every choice is exact.
+                path_method: $crate::graph::geodesic::PathMethod = $crate::graph::geodesic::PathMethod::Auto,
+                /// How neighbours are searched; every choice is exact.
+                neighbors_algorithm: $crate::neighbors::NeighborsAlgorithm =
+                    $crate::neighbors::NeighborsAlgorithm::Auto,
+                /// Distance between points, or `Precomputed`.
+                metric: $crate::neighbors::MetricName = $crate::neighbors::MetricName::Minkowski,
+                /// Power of the Minkowski metric.
+                p: f64 = 2.0,
+                /// What to do when the graph is in pieces.
+                disconnected: $crate::graph::Policy = $crate::graph::Policy::Bridge,
+                /// Whether edges are divided by the spacing of their ends.
+                conformal: bool = false,
+                /// What happens to new rows without neighbours.
+                isolated: $crate::graph::Isolated = $crate::graph::Isolated::Error,
+                /// What happens to rows far from all others.
+                outliers: $crate::graph::Outliers = $crate::graph::Outliers::Place,
+                $($own)*
+            }
+        }
+
+        impl $crate::methods::GeodesicParams for $ty {
+            fn setting(&self) -> $crate::error::Result<$crate::graph::neighborhood::Setting> {
+                Ok($crate::graph::neighborhood::Setting {
+                    hood: $crate::graph::neighborhood::hood(self.n_neighbors, self.radius)?,
+                    metric: self.metric.metric(self.p)?,
+                    algorithm: self.neighbors_algorithm.algorithm(),
+                    policy: self.disconnected,
+                    outliers: self.outliers,
+                    pieces_may_stay: false,
+                })
+            }
+            fn paths(&self) -> $crate::graph::neighborhood_graph::Paths {
+                $crate::graph::neighborhood_graph::Paths {
+                    method: self.path_method,
+                    conformal: self.conformal,
+                    isolated: self.isolated,
+                }
+            }
+            fn options(&self) -> $crate::error::Result<$crate::spectrum::Options> {
+                self.eigen_solver.options(self.tol, self.max_iter)
+            }
+            fn components(&self) -> usize {
+                self.n_components
+            }
+            fn degree(&self, rows: usize) -> usize {
+                // Symmetrising adds some, and a radius says nothing.
+                self.n_neighbors.map_or(16, |k| k.min(rows) + k.min(rows) / 4)
+            }
+        }
+    };
+}
+pub(crate) use geodesic_params;
 
 macro_rules! methods {
     ($($file:ident::$ty:ident),+ $(,)?) => {
         $(pub mod $file; pub use $file::$ty;)+
 
+        $(impl $ty {
+            /// Fit to data of any kind the method takes.
+            ///
+            /// # Errors
+            /// Parameters or data the method cannot use, each named; cancellation; memory.
+            pub fn fit<'a>(
+                &self,
+                data: impl Into<Data<'a>>,
+                ctx: &Ctx,
+            ) -> Result<Fitted<<$ty as Method>::Model>> {
+                method::fit(self, data.into(), ctx)
+            }
+
+            /// Fit, and the coordinates of the training rows.
+            ///
+            /// # Errors
+            /// As [`Self::fit`].
+            pub fn fit_transform<'a>(&self, data: impl Into<Data<'a>>, ctx: &Ctx) -> Result<Array2<f64>> {
+                let data = data.into();
+                let fitted = self.fit(data, ctx)?;
+                match fitted.embedding() {
+                    Some(placed) => Ok(placed.to_owned()),
+                    None => fitted.transform(data, ctx),
+                }
+            }
+
+            /// Bytes a fit takes at its largest moment beyond the input.
+            pub fn memory(&self, rows: usize, features: usize) -> u64 {
+                Method::memory(self, rows, features)
+            }
+
+            /// The model that [`Fitted::save`] wrote.
+            ///
+            /// # Errors
+            /// Bytes that are no model of this method, or damaged.
+            pub fn restore(bytes: &[u8]) -> Result<Fitted<<$ty as Method>::Model>> {
+                method::read(<$ty as Params>::NAME, bytes)
+            }
+        })+
+
         /// Every method with its default parameters.
-        pub fn all() -> Vec<(&'static str, Box<dyn Method>)> {
-            vec![$((<$ty as Params>::NAME, Box::new($ty::default()) as Box<dyn Method>)),+]
+        pub fn all() -> Vec<(&'static str, Box<dyn AnyMethod>)> {
+            vec![$((<$ty as Params>::NAME, Box::new($ty::default()) as Box<dyn AnyMethod>)),+]
         }
 
         /// A method by name with these parameters set.
-        pub fn build(name: &str, parameters: &[(String, Value)]) -> Result<Box<dyn Method>> {
+        pub fn build(name: &str, parameters: &[(String, Value)]) -> Result<Box<dyn AnyMethod>> {
             $(if name == <$ty as Params>::NAME {
                 let mut method = $ty::default();
                 for (parameter, value) in parameters {
@@ -53,13 +167,13 @@ macro_rules! methods {
             Err(unknown(name))
         }
 
-        /// A model that [`SavedModel::save`] wrote: of a method, or a kernel map.
-        pub fn restore(name: &str, state: &[u8]) -> Result<Box<dyn SavedModel>> {
+        /// A model that [`Fitted::save`] wrote: of a method, or a kernel map.
+        pub fn restore(name: &str, state: &[u8]) -> Result<Box<dyn AnyModel>> {
             $(if name == <$ty as Params>::NAME {
-                return read::<<$ty as Recipe>::Model>(state);
+                return boxed::<<$ty as Method>::Model>(name, state);
             })+
             if name == <KernelMap as Params>::NAME {
-                return read::<FittedKernelMap>(state);
+                return boxed::<FittedKernelMap>(name, state);
             }
             Err(unknown(name))
         }
@@ -79,9 +193,11 @@ methods!(
     diffusion_maps::DiffusionMaps,
 );
 
-fn read<M: SavedModel + DeserializeOwned + 'static>(state: &[u8]) -> Result<Box<dyn SavedModel>> {
-    let model: M = postcard::from_bytes(state).map_err(|fault| Error::Restore(fault.to_string()))?;
-    Ok(Box::new(model))
+fn boxed<M: Model + Serialize + DeserializeOwned + 'static>(
+    name: &str,
+    state: &[u8],
+) -> Result<Box<dyn AnyModel>> {
+    Ok(Box::new(method::read::<Fitted<M>>(name, state)?))
 }
 
 fn unknown(name: &str) -> Error {

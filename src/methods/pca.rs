@@ -4,19 +4,19 @@
 //! classical MDS on Euclidean distances (the survey's Prop. 1).
 //! Symbols: n rows, D features, p components.
 //!
-//! Cost: see [`crate::kernel::covariance`]; p·D per row to place it.
+//! Cost: see [`crate::spectrum::principal_axes`]; p·D per row to place it.
 
 use ndarray::{Array1, Array2, ArrayView2, s};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Ctx;
-use crate::embedding::scale_back;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, WarningKind};
 use crate::extend::LinearMap;
-use crate::input::scale::{Scale, scale_of_points};
-use crate::kernel::covariance::{Pca as PrincipalAxes, PcaRoute, pca_about};
-use crate::params::{Parameter, Value, choices, params};
-use crate::pipeline::{Attribute, Data, Model, Recipe};
+use crate::input::{Data, PointsRef, check_finite};
+use crate::method::{Attribute, Method, Model, Scaling, Units};
+use crate::params::{IntoParam, Parameter, Value, choices, params};
+use crate::spectrum::minka::most_likely_rank;
+use crate::spectrum::principal_axes::{Pca as PrincipalAxes, PcaRoute, pca_about};
 
 /// How many components to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -32,9 +32,9 @@ pub enum Components {
     Mle,
 }
 
-impl From<usize> for Components {
-    fn from(count: usize) -> Self {
-        Components::Count(count)
+impl IntoParam<Components> for usize {
+    fn into_param(self) -> Components {
+        Components::Count(self)
     }
 }
 
@@ -92,15 +92,15 @@ params! {
 }
 
 /// A fitted [`Pca`].
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FittedPca {
     map: LinearMap,
     variances: Vec<f64>,
     singular_values: Vec<f64>,
     total_variance: f64,
     noise_variance: f64,
+    /// What each coordinate is divided by.
     whitening: Option<Array1<f64>>,
-    scale: Scale,
 }
 
 impl Pca {
@@ -160,39 +160,68 @@ impl Pca {
     }
 }
 
-impl Recipe for Pca {
+/// Warn where variances were asked for that the data does not have.
+fn warn_rank(variances: &[f64], dimension: usize, full_svd: bool, ctx: &Ctx) {
+    let top = variances.first().copied().unwrap_or(0.0);
+    // Rounding: all routes but the full decomposition work on squares.
+    let rounding = f64::EPSILON * (dimension as f64).max(10.0);
+    let noise = top * if full_svd { rounding * rounding } else { rounding };
+    let rank = variances.iter().filter(|&&variance| variance > noise).count();
+    if rank < variances.len() {
+        ctx.warn(
+            WarningKind::RankDeficient,
+            format!(
+                "the data spans only {rank} dimension(s), fewer than the {} components asked for; the others \
+                 have no variance, use n_components <= {}",
+                variances.len(),
+                rank.max(1)
+            ),
+        );
+    }
+}
+
+/// Points, or the refusal of anything else.
+fn points_of(data: Data<'_>) -> Result<PointsRef<'_>> {
+    match data {
+        Data::Points(points) => Ok(points),
+        other => Err(Error::input(format!("PCA takes points, got {}", other.kind()))),
+    }
+}
+
+impl Method for Pca {
     type Model = FittedPca;
 
-    fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedPca> {
-        let Data::Points(points) = data else {
-            return Err(Error::input(format!("PCA takes points, got {}", data.kind())));
-        };
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedPca> {
+        let points = points_of(data)?;
         if !(self.tol.is_finite() && self.tol >= 0.0) {
             return Err(Error::param("tol", format!("must be a number >= 0, got {}", self.tol)));
         }
         let (rows, features) = (points.rows(), points.cols());
         let wanted = self.wanted(rows, features)?;
-        let way_out = "ask for fewer components or use svd_solver='arpack'";
-        ctx.reserve(self.memory(rows, features), "PCA", way_out)?;
-        let scale = scale_of_points(points);
-        let scaled = scale.points(points);
-        let points = scaled.view();
-        let found = pca_about(points, None, wanted, self.route(), self.tol, ctx)?;
+        let hint = "ask for fewer components or use svd_solver='arpack'";
+        ctx.reserve(self.memory(rows, features), "PCA", hint)?;
 
-        let kept = self.kept(&found, rows);
-        let left = rows.min(features) - kept;
-        let explained: f64 = found.variances[..kept].iter().sum();
-        let noise = if left > 0 { ((found.total_variance - explained) / left as f64).max(0.0) } else { 0.0 };
-        let deviations = || found.variances[..kept].iter().map(|variance| variance.sqrt()).collect();
+        let axes = pca_about(points, None, wanted, self.route(), self.tol, ctx)?;
+        let kept = self.kept(&axes, rows);
+        let variances = axes.variances[..kept].to_vec();
+        if matches!(self.n_components, Components::Count(_)) {
+            warn_rank(&variances, rows.max(features), self.svd_solver == SvdSolver::Full, ctx);
+        }
+        let dropped = rows.min(features) - kept;
+        let explained: f64 = variances.iter().sum();
+        let noise = if dropped > 0 { ((axes.total_variance - explained) / dropped as f64).max(0.0) } else { 0.0 };
         Ok(FittedPca {
-            whitening: self.whiten.then(deviations),
-            map: LinearMap::new(Array1::from(found.mean), found.axes.slice(s![..kept, ..]).to_owned()),
-            variances: found.variances[..kept].to_vec(),
-            singular_values: found.singular_values[..kept].to_vec(),
-            total_variance: found.total_variance,
+            whitening: self.whiten.then(|| variances.iter().map(|variance| variance.sqrt()).collect()),
+            map: LinearMap::new(Array1::from(axes.mean), axes.axes.slice(s![..kept, ..]).to_owned()),
+            variances,
+            singular_values: axes.singular_values[..kept].to_vec(),
+            total_variance: axes.total_variance,
             noise_variance: noise,
-            scale,
         })
+    }
+
+    fn scaling(&self) -> Scaling {
+        Scaling::Distances
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
@@ -214,133 +243,107 @@ impl Model for FittedPca {
         None
     }
 
-    fn attributes(&self) -> Vec<(&'static str, Attribute)> {
-        let variances: Vec<f64> = self.variances.iter().map(|&value| self.scale.back_squared(value)).collect();
+    fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
         let total = if self.total_variance > 0.0 { self.total_variance } else { 1.0 };
         let ratios: Vec<f64> = self.variances.iter().map(|variance| variance / total).collect();
-        let singular: Vec<f64> = self.singular_values.iter().map(|&value| self.scale.back(value)).collect();
-        let squares: Vec<f64> =
-            self.singular_values.iter().map(|&value| self.scale.back_squared(value * value)).collect();
-        vec![
+        let squares: Vec<f64> = self.singular_values.iter().map(|value| value * value).collect();
+        Ok(vec![
             ("components", Attribute::Matrix(self.map.axes().clone())),
-            ("explained_variance", Attribute::vector(&variances)),
+            ("explained_variance", Attribute::vector(&self.variances)),
             ("explained_variance_ratio", Attribute::vector(&ratios)),
-            ("singular_values", Attribute::vector(&singular)),
+            ("singular_values", Attribute::vector(&self.singular_values)),
             ("eigenvalues", Attribute::vector(&squares)),
-            ("mean", Attribute::Vector(self.map.center().mapv(|value| self.scale.back(value)))),
-            ("noise_variance", Attribute::Float(self.scale.back_squared(self.noise_variance))),
+            ("mean", Attribute::Vector(self.map.center().clone())),
+            ("noise_variance", Attribute::Float(self.noise_variance)),
             ("n_components", Attribute::Int(self.variances.len() as i64)),
-        ]
+        ])
     }
 
-    fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
-        let Data::Points(points) = data else {
-            return Err(Error::input(format!("PCA takes points, got {}", data.kind())));
-        };
-        let scaled = self.scale.points(points);
-        let mut placed = self.map.apply(scaled.view(), ctx)?;
-        match &self.whitening {
-            // A whitened coordinate has no unit to go back to.
-            Some(deviations) => {
-                for mut row in placed.rows_mut() {
-                    for (value, &deviation) in row.iter_mut().zip(deviations) {
-                        *value = if deviation > 0.0 { *value / deviation } else { 0.0 };
-                    }
+    fn units(&self) -> Units {
+        Units {
+            // A whitened coordinate is a pure number.
+            coordinates: i32::from(self.whitening.is_none()),
+            attributes: &[
+                ("explained_variance", 2),
+                ("singular_values", 1),
+                ("eigenvalues", 2),
+                ("mean", 1),
+                ("noise_variance", 2),
+            ],
+        }
+    }
+
+    fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+        let mut placed = self.map.apply(points_of(data)?, ctx)?;
+        if let Some(deviations) = &self.whitening {
+            for mut row in placed.rows_mut() {
+                for (value, &deviation) in row.iter_mut().zip(deviations) {
+                    *value = if deviation > 0.0 { *value / deviation } else { 0.0 };
                 }
             }
-            None => scale_back(placed.view_mut(), self.scale),
         }
         Ok(placed)
     }
 
-    fn invert(&self, coordinates: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Array2<f64>> {
-        crate::input::check_finite(coordinates, "X")?;
-        let lengths = match &self.whitening {
-            Some(deviations) if coordinates.ncols() == deviations.len() => &coordinates * deviations,
-            Some(_) => coordinates.to_owned(),
-            None => coordinates.mapv(|value| self.scale.into(value)),
-        };
-        let mut points = self.map.lift(lengths.view(), ctx)?;
-        scale_back(points.view_mut(), self.scale);
-        Ok(points)
-    }
-}
-
-/// Minka's estimate of the rank: the number of components with the largest
-/// evidence (Minka 2000, "Automatic choice of dimensionality for PCA", (77)).
-fn most_likely_rank(variances: &[f64], rows: usize) -> usize {
-    let evidence: Vec<f64> = (1..variances.len()).map(|rank| log_evidence(variances, rank, rows)).collect();
-    let mut best = 0;
-    for (at, value) in evidence.iter().enumerate() {
-        if *value > evidence[best] {
-            best = at;
+    fn inverse_transform(&self, coordinates: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Array2<f64>> {
+        check_finite(coordinates, "X")?;
+        match &self.whitening {
+            Some(deviations) if coordinates.ncols() == deviations.len() => {
+                self.map.lift((&coordinates * deviations).view(), ctx)
+            }
+            _ => self.map.lift(coordinates, ctx),
         }
     }
-    best + 1
-}
-
-fn log_evidence(variances: &[f64], rank: usize, rows: usize) -> f64 {
-    let (features, n) = (variances.len(), rows as f64);
-    if variances[rank - 1] < 1e-15 {
-        return f64::NEG_INFINITY;
-    }
-    let half_log_gammas: f64 = (1..=rank)
-        .map(|i| {
-            let half = (features - i + 1) as f64 / 2.0;
-            log_gamma(half) - std::f64::consts::PI.ln() * half
-        })
-        .sum();
-    let log_uniform = -(rank as f64) * 2.0_f64.ln() + half_log_gammas;
-    let log_large = -variances[..rank].iter().map(|variance| variance.ln()).sum::<f64>() * n / 2.0;
-    let noise = (variances[rank..].iter().sum::<f64>() / (features - rank) as f64).max(1e-15);
-    let log_noise = -noise.ln() * n * (features - rank) as f64 / 2.0;
-    let freedom = (features * rank) as f64 - rank as f64 * (rank + 1) as f64 / 2.0;
-    let log_volume = (2.0 * std::f64::consts::PI).ln() * (freedom + rank as f64) / 2.0;
-    let level = |i: usize| if i < rank { variances[i] } else { noise };
-    let mut log_curvature = 0.0;
-    for i in 0..rank {
-        for j in i + 1..features {
-            let gap = (variances[i] - variances[j]) * (1.0 / level(j) - 1.0 / level(i));
-            log_curvature += gap.ln() + n.ln();
-        }
-    }
-    log_uniform + log_large + log_noise + log_volume - log_curvature / 2.0 - rank as f64 * n.ln() / 2.0
-}
-
-/// ln Γ(x) for x > 0 (Lanczos' approximation, g = 7).
-fn log_gamma(x: f64) -> f64 {
-    const G: f64 = 7.0;
-    const COEFFICIENTS: [f64; 9] = [
-        0.999_999_999_999_809_9,
-        676.520_368_121_885_1,
-        -1_259.139_216_722_402_8,
-        771.323_428_777_653_1,
-        -176.615_029_162_140_6,
-        12.507_343_278_686_905,
-        -0.138_571_095_265_720_12,
-        9.984_369_578_019_572e-6,
-        1.505_632_735_149_311_6e-7,
-    ];
-    if x < 0.5 {
-        return (std::f64::consts::PI / (std::f64::consts::PI * x).sin()).ln() - log_gamma(1.0 - x);
-    }
-    let x = x - 1.0;
-    let sum = COEFFICIENTS[1..]
-        .iter()
-        .enumerate()
-        .fold(COEFFICIENTS[0], |sum, (i, coefficient)| sum + coefficient / (x + i as f64 + 1.0));
-    let t = x + G + 0.5;
-    0.5 * (2.0 * std::f64::consts::PI).ln() + (x + 0.5) * t.ln() - t + sum.ln()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::log_gamma;
+    use super::*;
+
+    /// Points of a plane in five dimensions.
+    fn plane(scale: f64) -> Array2<f64> {
+        Array2::from_shape_fn((40, 5), |(i, j)| {
+            let (u, v) = ((i as f64 * 0.7).sin(), (i as f64 * 1.3).cos());
+            scale * (u * (1 + j) as f64 + v * (j * j) as f64)
+        })
+    }
 
     #[test]
-    fn log_gamma_of_factorials_and_halves() {
-        assert!((log_gamma(5.0) - 24.0_f64.ln()).abs() < 1e-12);
-        assert!((log_gamma(0.5) - std::f64::consts::PI.sqrt().ln()).abs() < 1e-12);
-        assert!((log_gamma(100.5) - 361.4355404677776).abs() < 1e-10);
+    fn components_beyond_the_rank_are_reported() {
+        let ctx = Ctx::new(1, 0);
+        for solver in [SvdSolver::Auto, SvdSolver::Full, SvdSolver::Covariance, SvdSolver::Randomized] {
+            for scale in [1.0, 1e-150] {
+                let pca = Pca::default().svd_solver(solver);
+                let enough = pca.clone().n_components(2).fit(&plane(scale), &ctx).unwrap();
+                assert_eq!(enough.warnings(), &[], "{solver:?}");
+                let more = pca.n_components(4).fit(&plane(scale), &ctx).unwrap();
+                let [warning] = more.warnings() else { panic!("{:?}", more.warnings()) };
+                assert_eq!(warning.kind, WarningKind::RankDeficient);
+                assert!(warning.message.contains("only 2 dimension(s)"), "{}", warning.message);
+            }
+        }
+        assert_eq!(Pca::default().fit(&plane(1.0), &ctx).unwrap().warnings(), &[]);
+    }
+
+    #[test]
+    fn results_are_in_the_units_of_the_data() {
+        let ctx = Ctx::new(1, 0);
+        let factor = 2.0_f64.powi(500);
+        let (near, far) = (plane(1.0), plane(factor));
+        for whiten in [false, true] {
+            let pca = Pca::default().n_components(2).whiten(whiten);
+            let (one, two) = (pca.fit(&near, &ctx).unwrap(), pca.fit(&far, &ctx).unwrap());
+            for (name, power) in [("singular_values", 1), ("mean", 1), ("explained_variance", 2)] {
+                let of = |model: &crate::Fitted<FittedPca>| model.attribute(name).unwrap().unwrap().as_vector();
+                let (a, b) = (of(&one).unwrap(), of(&two).unwrap());
+                let unit = factor.powi(power);
+                assert!(a.iter().zip(&b).all(|(a, b)| (a * unit - b).abs() <= 1e-9 * b.abs()), "{name}");
+            }
+            let unit = if whiten { 1.0 } else { factor };
+            let (a, b) = (one.transform(&near, &ctx).unwrap(), two.transform(&far, &ctx).unwrap());
+            assert!(a.iter().zip(&b).all(|(a, b)| (a * unit - b).abs() <= 1e-9 * unit));
+            let back = two.inverse_transform(b.view(), &ctx).unwrap();
+            assert!(back.iter().zip(&far).all(|(a, b)| (a - b).abs() <= 1e-9 * factor));
+        }
     }
 }

@@ -14,20 +14,24 @@
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
-use super::choices::{Storage, check_components};
-use super::geodesic_params::GeodesicParams;
-use super::landmark_geodesics as to_landmarks;
-use super::manifold::{Manifold, NewRows};
+use super::GeodesicParams;
 use crate::context::{Ctx, available_memory};
 use crate::embedding::{coordinates, kept_values, scale_back};
 use crate::error::{Error, Result, WarningKind};
+use crate::extend::landmark_geodesics as to_landmarks;
 use crate::extend::{Eigenfunction, Triangulation};
-use crate::graph::geodesic::{GraphCover, Plan, Recomputed, Sources, all_pairs, for_each_batch};
-use crate::kernel::packed::{HalfMatrix, LANES, PackedDistances};
-use crate::kernel::{CenteredPacked, CenteredSquares, smallest_constant};
+use crate::graph::geodesic::Storage;
+use crate::graph::geodesic::{Plan, Recomputed, Sources, all_pairs, for_each_batch};
+use crate::graph::neighborhood_graph::{Manifold, NewRows};
+use crate::input::Data;
+use crate::input::check::check_components;
+use crate::kernel::{CenteredPacked, CenteredSquares};
+use crate::landmarks::GraphCover;
 use crate::landmarks::{LandmarkChoice, choose};
-use crate::pipeline::{Attribute, Data, Model};
+use crate::linalg::packed::{HalfMatrix, LANES, PackedDistances};
+use crate::method::{Attribute, Model};
 use crate::quality;
+use crate::spectrum::smallest_constant;
 use crate::spectrum::{Options, Solver, top};
 
 /// Vectors multiplied at once when the distances are recomputed: one pass then
@@ -318,7 +322,7 @@ impl Model for FittedIsomap {
         Some(self.embedding.view())
     }
 
-    fn attributes(&self) -> Vec<(&'static str, Attribute)> {
+    fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
         // Half a unit in the last place of 24 bits.
         let rounding = if self.storage == Storage::Single { f64::from(f32::EPSILON) / 2.0 } else { 0.0 };
         let mut named = vec![
@@ -330,10 +334,10 @@ impl Model for FittedIsomap {
         ];
         named.extend(self.constant.map(|_| ("constant", Attribute::Float(self.constant()))));
         named.extend(self.manifold.attributes());
-        named
+        Ok(named)
     }
 
-    fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+    fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         self.place_rows(&self.manifold.find(data, ctx)?, ctx)
     }
 

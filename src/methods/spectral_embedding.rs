@@ -15,50 +15,29 @@
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use super::affinity_graph::AffinityGraph;
-use super::choices::{Isolated, MetricName, NeighborsAlgorithm, SparseSolver, check_components};
-use super::new_affinities::{Source, Training};
-use super::smoothest::{
-    Problem, Smoothest, Telling, Walk, functions, smoothest, spread_rows, with_equal_rows,
-};
-use super::spectral_affinities::automatic_neighbors;
+use crate::kernel::affinity_rule::{AffinityName, AffinityRule, Weights, automatic_neighbors};
+use crate::kernel::affinity_spread::{affinities_of_data, coordinates_of_data};
+use crate::kernel::affinity_graph::AffinityGraph;
+use crate::graph::Isolated;
+use crate::neighbors::{MetricName, NeighborsAlgorithm};
+use crate::spectrum::SparseSolver;
+use crate::input::check::check_components;
+use crate::kernel::affinity_graph::Source;
+use crate::extend::affinities::Training;
+use crate::spectrum::laplacian::{Problem, Smoothest, Telling, Walk, functions, smoothest};
+use crate::input::rows::{spread_rows, with_equal_rows};
 use crate::context::Ctx;
-use crate::embedding::Knobs;
+use crate::spectrum::Knobs;
 use crate::error::{Error, Result};
 use crate::extend::Nystrom;
 use crate::graph::{Components, Policy};
 use crate::input::PointsRef;
 use crate::kernel::Affinity;
-use crate::kernel::laplacian::{
-    FlippedLaplacian, NormalizedAffinity, normalized_laplacian, plain_laplacian, usable_degrees,
-};
-use crate::params::{choices, params};
-use crate::pipeline::{Attribute, Data, Model, Recipe};
+use crate::kernel::laplacian::{FlippedLaplacian, NormalizedAffinity, normalized_laplacian, plain_laplacian, usable_degrees};
+use crate::params::params;
+use crate::method::{Attribute, Method, Model};
+use crate::input::Data;
 use crate::spectrum::{Options, basis_bytes, fix_signs};
-
-choices! {
-    /// Where affinities come from, as scikit-learn names it.
-    AffinityName {
-        /// The neighbourhood graph of the data.
-        NearestNeighbors = "nearest_neighbors",
-        /// exp(−γ‖x − y‖²) between all pairs.
-        Rbf = "rbf",
-        /// The caller brings affinities.
-        Precomputed = "precomputed",
-        /// The caller brings a sparse graph of distances.
-        PrecomputedNearestNeighbors = "precomputed_nearest_neighbors",
-    }
-}
-
-choices! {
-    /// What the edges of the neighbourhood graph weigh.
-    Weights {
-        /// ½ for each of the two rows that has the other among its neighbours.
-        Connectivity = "connectivity",
-        /// exp(−d²/bandwidth²).
-        Heat = "heat",
-    }
-}
 
 params! {
     /// Laplacian eigenmaps.
@@ -128,6 +107,22 @@ impl SpectralEmbedding {
             Error::Param { name: "tol", why } => Error::param("eigen_tol", why),
             other => other,
         })
+    }
+
+    fn affinities(&self) -> AffinityRule {
+        AffinityRule {
+            affinity: self.affinity,
+            gamma: self.gamma,
+            weights: self.weights,
+            bandwidth: self.bandwidth,
+            n_neighbors: self.n_neighbors,
+            radius: self.radius,
+            metric: self.metric,
+            p: self.p,
+            algorithm: self.neighbors_algorithm.algorithm(),
+            policy: self.disconnected,
+            isolated: self.isolated,
+        }
     }
 
     /// γ and the widths, wherever they are used.
@@ -202,17 +197,17 @@ impl SpectralEmbedding {
     }
 }
 
-impl Recipe for SpectralEmbedding {
+impl Method for SpectralEmbedding {
     type Model = FittedSpectralEmbedding;
 
-    fn recipe(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedSpectralEmbedding> {
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedSpectralEmbedding> {
         let rows = data.rows();
         self.check(rows)?;
         let features = if let Data::Points(points) = data { points.cols() } else { 0 };
         let way_out = "use affinity='nearest_neighbors' with fewer neighbours, or fit on a subset of the rows \
                        and place the others with `transform`";
         ctx.reserve(self.memory(rows, features), "SpectralEmbedding", way_out)?;
-        let (graph, n_neighbors) = self.affinities(data, ctx)?;
+        let (graph, n_neighbors) = self.affinities().build(data, ctx)?;
         let AffinityGraph { affinity, own, pieces, labels, kept, bridges, source, bandwidth } = graph;
         check_components(self.n_components, affinity.len() - 1, "rows of the largest component - 1")?;
         let order = if let Source::Neighborhood { manifold, .. } = &source { manifold.order() } else { None };
@@ -228,7 +223,7 @@ impl Recipe for SpectralEmbedding {
         } else {
             Nystrom::of_laplacian(coordinates.clone(), &smooth.values)
         };
-        let embedding = as_data_rows(coordinates, &source, kept.as_deref(), rows, ctx)?;
+        let embedding = coordinates_of_data(coordinates, &source, kept.as_deref(), rows, ctx)?;
         Ok(FittedSpectralEmbedding {
             embedding,
             eigenvalues: given(&smooth.values),
@@ -263,68 +258,10 @@ impl Recipe for SpectralEmbedding {
     }
 }
 
-/// Coordinates of the rows that take part as coordinates of the rows of the data:
-/// equal rows get equal ones, rows left out NaN.
-fn as_data_rows(
-    coordinates: Array2<f64>,
-    source: &Source,
-    kept: Option<&[u32]>,
-    rows: usize,
-    ctx: &Ctx,
-) -> Result<Array2<f64>> {
-    if let Source::Neighborhood { manifold, .. } = source {
-        return Ok(manifold.as_data_rows(coordinates));
-    }
-    let mut coordinates = match source {
-        Source::Kernel { points, .. } => with_equal_rows(coordinates, |row| equal_row(points.view(), row), ctx)?,
-        _ => coordinates,
-    };
-    if let Source::Lengths(edges) = source {
-        for &(row, twin) in &edges.twins {
-            let same = coordinates.row(twin as usize).to_owned();
-            coordinates.row_mut(row as usize).assign(&same);
-        }
-    }
-    Ok(spread_rows(coordinates, kept, rows))
-}
-
-/// The first row before this one that is equal to it.
-fn equal_row(points: PointsRef<'_>, row: usize) -> Option<usize> {
-    (0..row).find(|&before| points.row_equals(row, points, before))
-}
-
 impl FittedSpectralEmbedding {
     /// Eigenvalues of the Laplacian, ascending, without the trivial 0.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
-    }
-
-    /// The affinities of all rows of the data, and what each is to itself where a graph
-    /// has no place for it.
-    fn affinity_of_data(&self) -> (Affinity, Option<Vec<f64>>) {
-        let wide = self.kept.as_ref().map(|kept| self.affinity.spread_over(kept, self.labels.len()));
-        let mut affinity = wide.and_then(Result::ok).unwrap_or_else(|| self.affinity.clone());
-        let scale = self.source.affinity_scale();
-        match &mut affinity {
-            _ if scale.is_one() => {}
-            Affinity::Dense(matrix) => matrix.mapv_inplace(|weight| scale.back(weight)),
-            Affinity::Sparse(graph) => {
-                if let Ok(given) = graph.rescaled(|weight| scale.back(weight)) {
-                    *graph = given;
-                }
-            }
-        }
-        let mut diagonal = vec![0.0; affinity.len()];
-        for (row, &value) in self.own.iter().flatten().enumerate() {
-            diagonal[self.kept.as_ref().map_or(row, |kept| kept[row] as usize)] = value;
-        }
-        match &mut affinity {
-            Affinity::Dense(matrix) => {
-                matrix.diag_mut().iter_mut().zip(diagonal).for_each(|(slot, value)| *slot = value);
-                (affinity, None)
-            }
-            Affinity::Sparse(_) => (affinity, self.own.is_some().then_some(diagonal)),
-        }
     }
 }
 
@@ -333,9 +270,12 @@ impl Model for FittedSpectralEmbedding {
         Some(self.embedding.view())
     }
 
-    fn attributes(&self) -> Vec<(&'static str, Attribute)> {
+    fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
         let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
-        let (affinity, diagonal) = self.affinity_of_data();
+        let (kept, rows) = (self.kept.as_deref(), self.labels.len());
+        let scale = self.source.affinity_scale();
+        let (affinity, diagonal) =
+            affinities_of_data(&self.affinity, self.own.as_deref(), kept, rows, scale)?;
         let affinity = match affinity {
             Affinity::Sparse(graph) => Attribute::Graph(graph),
             Affinity::Dense(matrix) => Attribute::Matrix(matrix),
@@ -353,10 +293,10 @@ impl Model for FittedSpectralEmbedding {
         named.extend(self.n_neighbors.map(|k| ("n_neighbors", Attribute::Int(k as i64))));
         named.extend(self.gamma.map(|gamma| ("gamma", Attribute::Float(gamma))));
         named.extend(self.bandwidth.map(|width| ("bandwidth", Attribute::Float(width))));
-        named
+        Ok(named)
     }
 
-    fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+    fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         let training = Training {
             affinity: &self.affinity,
             own: self.own.as_deref(),

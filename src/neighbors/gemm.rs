@@ -19,12 +19,12 @@ use std::sync::{Mutex, MutexGuard};
 use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
-use super::direct::{Allow, Dense, Pairs};
-use super::estimate::{Frame, Prepared, Real, error_bound};
-use super::gather::{Budget, Part, concatenate};
-use super::keep::{Keep, Kept};
+use super::brute::{Allow, Dense, Pairs};
+use super::collect::{Keep, Kept};
+use super::gemm_bounds::{Frame, Prepared, Real, error_bound};
+use super::gemm_candidates::{RUN, Run, each_flag};
 use super::measure::{Entry, Measure};
-use super::run::{RUN, Run, each_flag};
+use super::table::{Budget, Part, concatenate};
 use super::{Hood, Neighbors};
 use crate::context::Ctx;
 use crate::error::Result;

@@ -7,15 +7,17 @@
 
 use ndarray::Array2;
 
-use super::choose::{Algorithm, wants_tree};
-use super::direct::{self, Allow, Dense};
-use super::gather::{reserve_sampled, sample};
+use super::angular::{Filled, Units, in_layout, is_nowhere, units};
+use super::brute;
+use super::brute::{Allow, Dense};
+use super::closest_pairs::{check_labels, merge_table};
+use super::engine::{Algorithm, wants_tree};
 use super::kdtree::{Tree, partition};
-use super::links::{check_labels, merge_table};
-use super::measure::{Chebyshev, Euclid, Manhattan, Measure, Minkowski, Sphere};
+use super::measure::Measure;
+use super::metric::{Euclid, settled, with_measure};
 use super::sparse::{SparsePairs, search_by_dots};
-use super::unit::{Filled, Units, in_layout, is_nowhere, units};
-use super::{ClosestForeign, Hood, Link, Metric, Neighbors, check_hood, gemm, tree_engine};
+use super::table::{reserve_sampled, sample};
+use super::{ClosestForeign, Hood, Link, Metric, Neighbors, check_hood, gemm, tree_search};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::input::{Points, PointsRef};
@@ -36,34 +38,6 @@ pub struct Index {
     pub(super) tree: Option<Tree>,
 }
 
-/// Run `$body` with `$measure` bound to the measure of a metric.
-macro_rules! with_measure {
-    ($metric:expr, $measure:ident => $body:expr) => {
-        match settled($metric) {
-            Metric::Euclidean => {
-                let $measure = Euclid;
-                $body
-            }
-            Metric::Manhattan => {
-                let $measure = Manhattan;
-                $body
-            }
-            Metric::Chebyshev => {
-                let $measure = Chebyshev;
-                $body
-            }
-            Metric::Minkowski(p) => {
-                let $measure = Minkowski(p);
-                $body
-            }
-            Metric::Cosine | Metric::Correlation => {
-                let $measure = Sphere;
-                $body
-            }
-        }
-    };
-}
-
 /// Run a tree function with its measure and, where it pays, its dimension known.
 macro_rules! with_tree {
     ($metric:expr, $tree:expr, $function:path, $measure:ident, ($($argument:expr),*)) => {{
@@ -78,20 +52,9 @@ macro_rules! with_tree {
         }
     }};
 }
-pub(super) use with_measure;
-
-/// The plainest name of a metric: powers 1, 2 and infinity have their own.
-pub(super) fn settled(metric: Metric) -> Metric {
-    match metric {
-        Metric::Minkowski(1.0) => Metric::Manhattan,
-        Metric::Minkowski(2.0) => Metric::Euclidean,
-        Metric::Minkowski(f64::INFINITY) => Metric::Chebyshev,
-        other => other,
-    }
-}
 
 fn is_angular(metric: Metric) -> bool {
-    matches!(metric, Metric::Cosine | Metric::Correlation)
+    metric.ignores_scale()
 }
 
 impl Index {
@@ -191,7 +154,7 @@ impl Index {
         }
         ctx.stage("neighbours", self.len());
         ctx.install(|| match &self.tree {
-            Some(tree) => with_tree!(self.metric, tree, tree_engine::all, measure, (hood, ctx)),
+            Some(tree) => with_tree!(self.metric, tree, tree_search::all, measure, (hood, ctx)),
             None => self.brute(None, hood, |query, row| query != row, ctx),
         })
     }
@@ -233,7 +196,7 @@ impl Index {
         let queries = Index::plain(in_layout(&points, sparse), self.metric);
         ctx.install(|| match (&self.tree, queries.dense().and_then(|rows| rows.as_slice())) {
             (Some(tree), Some(rows)) if !self.has_nowhere(rows, tree.dims) => {
-                with_tree!(self.metric, tree, tree_engine::query, measure, (rows, hood, ctx))
+                with_tree!(self.metric, tree, tree_search::query, measure, (rows, hood, ctx))
             }
             _ => self.brute(Some(&queries), hood, |_, _| true, ctx),
         })
@@ -253,7 +216,7 @@ impl Index {
                 if matches!(settled(self.metric), Metric::Euclidean | Metric::Cosine) {
                     search_by_dots(&pairs, hood, allow, ctx)
                 } else {
-                    direct::search(&pairs, hood, allow, ctx)
+                    brute::search(&pairs, hood, allow, ctx)
                 }
             });
         }
@@ -285,7 +248,7 @@ impl Index {
         {
             return Ok(table);
         }
-        direct::search(pairs, hood, allow, ctx)
+        brute::search(pairs, hood, allow, ctx)
     }
 
     /// An order of the rows in which neighbours in space are mostly neighbours
@@ -294,7 +257,7 @@ impl Index {
         if let Some(tree) = &self.tree {
             return tree.order.clone();
         }
-        let (shadow, dims) = super::choose::shadow(&self.points);
+        let (shadow, dims) = super::engine::shadow(&self.points);
         partition(&shadow, dims, None).unwrap_or_else(|_| (0..self.len() as u32).collect())
     }
 
@@ -323,11 +286,11 @@ impl Index {
         ctx.stage("distances", asked.len());
         ctx.install(|| {
             with_measure!(self.metric, measure => match (self.dense(), asked.dense()) {
-                (Some(rows), Some(queries)) => direct::table(&dense_pairs(measure, queries, rows), ctx),
+                (Some(rows), Some(queries)) => brute::table(&dense_pairs(measure, queries, rows), ctx),
                 _ => match (&self.units, &asked.units) {
                     (Some(Units::Sparse(rows)), Some(Units::Sparse(queries))) => {
                         let marked = is_angular(self.metric);
-                        direct::table(&SparsePairs { measure, queries, rows, marked }, ctx)
+                        brute::table(&SparsePairs { measure, queries, rows, marked }, ctx)
                     }
                     _ => Err(Error::input("sparse and dense rows cannot be compared")),
                 },
@@ -337,7 +300,7 @@ impl Index {
 
     /// The distance of rows `i` and `j`.
     pub fn pair_distance(&self, i: usize, j: usize) -> f64 {
-        use super::direct::Pairs;
+        use super::brute::Pairs;
         with_measure!(self.metric, measure => match (self.dense(), &self.units) {
             (Some(rows), _) => measure.finish(dense_pairs(measure, rows, rows).reduced(i, j)),
             (None, Some(Units::Sparse(rows))) => {
@@ -363,7 +326,7 @@ impl ClosestForeign for Index {
         ctx.stage("links between components", self.len());
         ctx.install(|| match &self.tree {
             Some(tree) => {
-                with_tree!(self.metric, tree, tree_engine::foreign, measure, (labels, count, ctx))
+                with_tree!(self.metric, tree, tree_search::foreign, measure, (labels, count, ctx))
             }
             None => {
                 let foreign = |query: usize, row: usize| labels[query] != labels[row];

@@ -1,4 +1,5 @@
-//! How two rows are compared: one canonical floating-point recipe per metric.
+//! How two rows are compared: one canonical floating-point order of operations,
+//! whatever the metric (the metrics themselves are in `metric`).
 //!
 //! Place in the dataflow: below every engine. Whatever an engine prunes or
 //! guesses, the numbers it reports come from [`Measure`], summed in one fixed
@@ -116,143 +117,6 @@ pub(super) fn join_lanes<M: Measure>(measure: M, lanes: &[f64; LANES]) -> f64 {
     sum
 }
 
-/// Straight line; reduced = square.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Euclid;
-
-impl Measure for Euclid {
-    // sqrt is correctly rounded: values 2^-49 apart finish at least 2^-51 apart.
-    const BLUR: f64 = 1.8e-15;
-
-    #[inline(always)]
-    fn add(self, sum: f64, difference: f64) -> f64 {
-        sum + difference * difference
-    }
-    #[inline(always)]
-    fn join(self, left: f64, right: f64) -> f64 {
-        left + right
-    }
-    #[inline(always)]
-    fn finish(self, reduced: f64) -> f64 {
-        reduced.sqrt()
-    }
-    #[inline(always)]
-    fn reduce(self, distance: f64) -> f64 {
-        distance * distance
-    }
-}
-
-/// Half the square between unit rows, that is one minus their cosine. The last
-/// coordinate marks rows that have no direction (1) from the others (0).
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sphere;
-
-impl Measure for Sphere {
-    const BLUR: f64 = 0.0;
-
-    #[inline(always)]
-    fn add(self, sum: f64, difference: f64) -> f64 {
-        sum + difference * difference
-    }
-    #[inline(always)]
-    fn join(self, left: f64, right: f64) -> f64 {
-        left + right
-    }
-    #[inline(always)]
-    fn finish(self, reduced: f64) -> f64 {
-        0.5 * reduced
-    }
-    #[inline(always)]
-    fn reduce(self, distance: f64) -> f64 {
-        2.0 * distance
-    }
-    #[inline(always)]
-    fn rows(self, left: &[f64], right: &[f64]) -> f64 {
-        // Exactly 1 between a row with and a row without direction, so that
-        // such ties fall to the index and not to rounding.
-        if left.last() != right.last() { 2.0 } else { lanes_of_rows(self, left, right) }
-    }
-}
-
-/// Sum of absolute differences.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Manhattan;
-
-impl Measure for Manhattan {
-    const BLUR: f64 = 0.0;
-
-    #[inline(always)]
-    fn add(self, sum: f64, difference: f64) -> f64 {
-        sum + difference.abs()
-    }
-    #[inline(always)]
-    fn join(self, left: f64, right: f64) -> f64 {
-        left + right
-    }
-    #[inline(always)]
-    fn finish(self, reduced: f64) -> f64 {
-        reduced
-    }
-    #[inline(always)]
-    fn reduce(self, distance: f64) -> f64 {
-        distance
-    }
-}
-
-/// Largest absolute difference.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Chebyshev;
-
-impl Measure for Chebyshev {
-    const BLUR: f64 = 0.0;
-
-    #[inline(always)]
-    fn add(self, sum: f64, difference: f64) -> f64 {
-        self.join(sum, difference.abs())
-    }
-    #[inline(always)]
-    fn join(self, left: f64, right: f64) -> f64 {
-        if left > right { left } else { right }
-    }
-    #[inline(always)]
-    fn finish(self, reduced: f64) -> f64 {
-        reduced
-    }
-    #[inline(always)]
-    fn reduce(self, distance: f64) -> f64 {
-        distance
-    }
-}
-
-/// p-th root of the sum of p-th powers; reduced = the sum.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Minkowski(pub f64);
-
-impl Measure for Minkowski {
-    // `powf` is neither correctly rounded nor promised monotone: a wide blur
-    // covers both, in pruning and in the order. Roots divide the relative
-    // error by p, hence 1e-12 is plenty for any sensible p.
-    const BLUR: f64 = 1e-12;
-    const SLIP: f64 = 1e-12;
-
-    #[inline(always)]
-    fn add(self, sum: f64, difference: f64) -> f64 {
-        sum + difference.abs().powf(self.0)
-    }
-    #[inline(always)]
-    fn join(self, left: f64, right: f64) -> f64 {
-        left + right
-    }
-    #[inline(always)]
-    fn finish(self, reduced: f64) -> f64 {
-        reduced.powf(1.0 / self.0)
-    }
-    #[inline(always)]
-    fn reduce(self, distance: f64) -> f64 {
-        distance.powf(self.0)
-    }
-}
-
 /// Sort by (distance, index) and turn reduced values into distances.
 pub(super) fn finish_sorted<M: Measure>(
     measure: M,
@@ -272,6 +136,7 @@ pub(super) fn finish_sorted<M: Measure>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::metric::{Euclid, Minkowski};
     use super::*;
 
     #[test]

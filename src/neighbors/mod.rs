@@ -6,11 +6,12 @@
 //! how ties fall (by index), and what k and radius mean.
 //!
 //! ```text
-//! Index ─ choose ─┬─ tree_engine ─ walk ─ kdtree     few dimensions, O(n log n)
-//!                 ├─ gemm ─ estimate                 many, n² D by matrix products
-//!                 ├─ sparse                          compressed rows
-//! matrix ─────────┴─ direct                          every pair as it is
-//!                     all: measure (the numbers), keep (what is wanted), gather (the table)
+//! Index ─ engine ─┬─ tree_search ─ tree_walk ─ kdtree   few dimensions, O(n log n)
+//!                 ├─ gemm ─ gemm_bounds                 many, n² D by matrix products
+//!                 ├─ sparse                             compressed rows
+//! precomputed ────┴─ brute                              every pair as it is
+//!                     all: metric, measure (the numbers), collect (what is wanted), table (the result)
+//! dissimilarities: points or a given matrix, for methods that need distances of any pair
 //! ```
 //!
 //! Every engine reports the same numbers, bit for bit, for any number of
@@ -20,50 +21,37 @@
 // count as "may be near" and be evaluated exactly.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
-mod choose;
-mod direct;
-mod estimate;
-mod gather;
+mod angular;
+mod brute;
+mod closest_pairs;
+mod collect;
+mod dissimilarities;
+pub mod duplicates;
+mod engine;
 mod gemm;
+mod gemm_bounds;
+mod gemm_candidates;
 mod index;
 mod kdtree;
-mod keep;
-mod links;
-mod matrix;
 mod measure;
-mod run;
+mod metric;
+mod precomputed;
 mod saved;
 mod sparse;
-mod tree_engine;
-mod unit;
-mod walk;
+mod table;
+mod tree_search;
+mod tree_walk;
 
 use serde::{Deserialize, Serialize};
 
-pub use choose::Algorithm;
+pub use dissimilarities::{Dissimilarities, ReferenceRows};
+pub use engine::{Algorithm, Algorithm as NeighborsAlgorithm};
 pub use index::Index;
-pub use matrix::{MatrixLinks, from_distances, mean_within, query_distances};
+pub use metric::{Metric, MetricName, ignores_scale};
+pub use precomputed::{MatrixLinks, from_distances, mean_within, query_distances};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-
-/// How far apart two points are. Every other metric reaches the library as
-/// precomputed distances or neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub enum Metric {
-    /// Straight line.
-    Euclidean,
-    /// Sum of absolute differences.
-    Manhattan,
-    /// Largest absolute difference.
-    Chebyshev,
-    /// p-th root of the sum of p-th powers, p >= 1.
-    Minkowski(f64),
-    /// One minus the cosine of the angle.
-    Cosine,
-    /// One minus the correlation of the coordinates.
-    Correlation,
-}
 
 /// Which points count as neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

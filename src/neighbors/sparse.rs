@@ -11,11 +11,11 @@
 
 use rayon::prelude::*;
 
-use super::direct::{Allow, Pairs};
-use super::gather::{Budget, Part, concatenate};
-use super::keep::{Keep, Kept};
+use super::angular::Filled;
+use super::brute::{Allow, Pairs};
+use super::collect::{Keep, Kept};
 use super::measure::{Entry, LANES, Measure, join_lanes};
-use super::unit::Filled;
+use super::table::{Budget, Part, concatenate};
 use super::{Hood, Neighbors};
 use crate::context::Ctx;
 use crate::error::Result;

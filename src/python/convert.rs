@@ -1,6 +1,9 @@
 //! Python values in and out: data tuples, parameters, attributes.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
+use ndarray::Array2;
+use numpy::{
+    IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods, ToPyArray,
+};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -9,9 +12,9 @@ use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 use super::errors::raise;
 use crate::error::Error;
 use crate::graph::Graph;
-use crate::input::{Csr, PointsRef};
+use crate::input::{Csr, Data, PointsRef};
+use crate::method::Attribute;
 use crate::params::Value;
-use crate::pipeline::{Attribute, Data};
 
 /// A data tuple, its arrays borrowed for the length of the call.
 pub enum PyData<'py> {
@@ -104,7 +107,7 @@ pub fn parameters(named: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
                     named.py(),
                     Error::ParamType {
                         name,
-                        expected: "None, a flag, a number, a name or a list of numbers".into(),
+                        expected: "None, a flag, a number, a name, a list of numbers or a 2-dimensional array".into(),
                         got: value.get_type().name()?.to_string(),
                     },
                 )),
@@ -123,6 +126,11 @@ fn parameter(value: &Bound<'_, PyAny>) -> Option<Value> {
     if let Ok(name) = value.cast::<PyString>() {
         return Some(Value::Str(name.to_string()));
     }
+    if let Ok(array) = value.cast::<PyUntypedArray>()
+        && array.ndim() == 2
+    {
+        return matrix(array).map(Value::Matrix);
+    }
     if let Ok(number) = value.extract::<i64>() {
         return Some(Value::Int(number));
     }
@@ -130,6 +138,13 @@ fn parameter(value: &Bound<'_, PyAny>) -> Option<Value> {
         return Some(Value::Float(number));
     }
     value.extract::<Vec<f64>>().ok().map(Value::Floats)
+}
+
+/// A 2-dimensional array of any kind of number.
+fn matrix(array: &Bound<'_, PyUntypedArray>) -> Option<Array2<f64>> {
+    let numbers = array.call_method1("astype", ("float64",)).ok()?;
+    let numbers: PyReadonlyArray2<'_, f64> = numbers.extract().ok()?;
+    Some(numbers.as_array().as_standard_layout().into_owned())
 }
 
 /// A parameter's value for Python.
@@ -141,6 +156,7 @@ pub fn value(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
         Value::Float(number) => number.into_bound_py_any(py),
         Value::Str(name) => name.into_bound_py_any(py),
         Value::Floats(numbers) => numbers.into_bound_py_any(py),
+        Value::Matrix(matrix) => matrix.into_pyarray(py).into_bound_py_any(py),
     }
 }
 

@@ -37,7 +37,7 @@ fn examples() -> Vec<Error> {
         Error::Input(text()),
         Error::Unsupported(text()),
         Error::Disconnected { count: 2, sizes: text(), labels: vec![] },
-        Error::Memory { what: text(), need: 0, available: 0, way_out: text() },
+        Error::Memory { what: text(), need: 0, available: 0, hint: text() },
         Error::NotConverged(text()),
         Error::Restore(text()),
         Error::Cancelled,

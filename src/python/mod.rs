@@ -16,10 +16,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::extend::KernelMap;
+use crate::method::AnyModel;
 use crate::methods;
 use crate::neighbors::Neighbors;
 use crate::params::Params;
-use crate::pipeline::{self, SavedModel};
 use crate::stages;
 use convert::{PyData, attribute, parameters, value};
 use run::{Job, run};
@@ -29,7 +29,7 @@ use run::{Job, run};
 struct Model {
     #[pyo3(get)]
     method: String,
-    inner: Box<dyn SavedModel>,
+    inner: Box<dyn AnyModel>,
 }
 
 #[pymethods]
@@ -43,7 +43,7 @@ impl Model {
     /// Fitted attributes by name, without the trailing underscore.
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let named = PyDict::new(py);
-        for (name, value) in self.inner.attributes() {
+        for (name, value) in self.inner.attributes().map_err(|error| errors::raise(py, error))? {
             named.set_item(name, attribute(py, value)?)?;
         }
         Ok(named)
@@ -59,7 +59,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let data = data.view()?;
         let inner = &*self.inner;
-        let placed = run(py, Job::new(n_jobs, progress), |ctx| pipeline::transform(inner, data, ctx))?;
+        let placed = run(py, Job::new(n_jobs, progress), |ctx| inner.transform(data, ctx))?;
         Ok(placed.into_pyarray(py))
     }
 
@@ -73,8 +73,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let coordinates = coordinates.as_array();
         let inner = &*self.inner;
-        let points =
-            run(py, Job::new(n_jobs, progress), |ctx| pipeline::inverse_transform(inner, coordinates, ctx))?;
+        let points = run(py, Job::new(n_jobs, progress), |ctx| inner.inverse_transform(coordinates, ctx))?;
         Ok(points.into_pyarray(py))
     }
 
@@ -87,7 +86,7 @@ impl Model {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let inner = &*self.inner;
-        let found = run(py, Job::new(n_jobs, progress), |ctx| pipeline::compute(inner, what, ctx))?;
+        let found = run(py, Job::new(n_jobs, progress), |ctx| inner.compute(what, ctx))?;
         attribute(py, found)
     }
 
@@ -138,10 +137,10 @@ fn fit(
     progress: Option<Py<PyAny>>,
     memory_limit: Option<u64>,
 ) -> PyResult<Model> {
-    let recipe = methods::build(method, &parameters(params)?).map_err(|error| errors::raise(py, error))?;
+    let built = methods::build(method, &parameters(params)?).map_err(|error| errors::raise(py, error))?;
     let data = data.view()?;
     let job = Job::new(n_jobs, progress).seed(seed).memory_limit(memory_limit);
-    let inner = run(py, job, |ctx| recipe.fit_boxed(data, ctx))?;
+    let inner = run(py, job, |ctx| built.fit(data, ctx))?;
     Ok(Model { method: method.to_string(), inner })
 }
 
@@ -195,7 +194,7 @@ fn kneighbors<'py>(
     let query = query.as_ref().map(PyData::view).transpose()?;
     let found = run(py, Job::new(n_jobs, progress), |ctx| {
         let n_neighbors = n_neighbors.map(|k| usize::try_from(k).unwrap_or(0));
-        let hood = methods::neighborhood::hood(n_neighbors, radius)?;
+        let hood = crate::graph::neighborhood::hood(n_neighbors, radius)?;
         stages::search(data, query, hood, metric, p, algorithm, ctx)
     })?;
     Ok(neighbor_arrays(py, &found))
@@ -242,8 +241,8 @@ fn estimate_memory(
     n_samples: usize,
     n_features: usize,
 ) -> PyResult<u64> {
-    let recipe = methods::build(method, &parameters(params)?).map_err(|error| errors::raise(py, error))?;
-    Ok(recipe.memory_needed(n_samples, n_features))
+    let built = methods::build(method, &parameters(params)?).map_err(|error| errors::raise(py, error))?;
+    Ok(built.memory(n_samples, n_features))
 }
 
 /// Bytes this process may still take.

@@ -16,13 +16,13 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
-use super::{
-    DENSE_BELOW, Options, Solver, Spectrum, SymmetricOperator, check_wanted, filter, inverse, joined, top,
-};
+use super::{DENSE_BELOW, Options, Solver, Spectrum, chebyshev, check_wanted, joined, shift_invert, top};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::kernel::{Blocks, Combining, Root, SparseSymmetric};
-use crate::linalg::elimination::{Elimination, Pattern};
+use crate::kernel::{Blocks, Root};
+use crate::linalg::SymmetricOperator;
+use crate::linalg::cholesky::elimination::{Elimination, Pattern};
+use crate::linalg::{Combining, SparseSymmetric};
 
 /// Multiplications up to which the factor is made without trying anything else,
 /// in any case and where its rows are long.
@@ -94,8 +94,8 @@ fn find(
             // proof: no fill exceeds the largest number.
             let elimination = elimination.expect("no limit on fill");
             let way_out = "use eigen_solver='iterative'";
-            ctx.reserve(inverse::bytes(&elimination), "the sparse factor", way_out)?;
-            inverse::bottom(matrix, blocks, elimination, k, &options, ctx)?.ok_or_else(|| {
+            ctx.reserve(shift_invert::bytes(&elimination), "the sparse factor", way_out)?;
+            shift_invert::bottom(matrix, blocks, elimination, k, &options, ctx)?.ok_or_else(|| {
                 Error::NotConverged(
                     "the sparse factor of the matrix is not accurate enough; use eigen_solver='iterative' or 'dense'"
                         .into(),
@@ -121,7 +121,7 @@ fn by_fill(
     let most_fill = (2.0 * matrix.len() as f64 * MOST_WORK).sqrt() as u64;
     let possible = Elimination::dissected(pattern(matrix), most_fill, ctx)?
         .filter(|found| found.work <= MOST_WORK)
-        .filter(|found| ctx.reserve(inverse::bytes(found), "", "").is_ok());
+        .filter(|found| ctx.reserve(shift_invert::bytes(found), "", "").is_ok());
     let Some(elimination) = possible else {
         return iterate(matrix, blocks, k, options, f64::INFINITY, ctx);
     };
@@ -129,7 +129,7 @@ fn by_fill(
     let long = elimination.fill as f64 > LONG * (matrix.len() as f64).powi(2);
     if elimination.work > if long { CHEAP_WORK_IF_LONG } else { CHEAP_WORK } {
         let price = elimination.work / FACTOR_SPEED;
-        let bytes = inverse::bytes(&elimination);
+        let bytes = shift_invert::bytes(&elimination);
         let heavy = bytes > HEAVY && bytes > HEAVY_FOR_MATRIX * matrix.entries() as u64;
         let budget = if heavy { price } else { price / 2.0 };
         let found = iterate(matrix, blocks, k, &options, budget, ctx)?;
@@ -142,7 +142,7 @@ fn by_fill(
             None => found.vectors,
         });
     }
-    match inverse::bottom(matrix, blocks, elimination, k, &options, ctx)? {
+    match shift_invert::bottom(matrix, blocks, elimination, k, &options, ctx)? {
         Some(found) if found.converged => Ok(found),
         // Not known to happen: better slow than nothing.
         _ => iterate(matrix, blocks, k, &options, f64::INFINITY, ctx),
@@ -162,7 +162,7 @@ fn iterate(
         .filter(|blocks| 2 * blocks.factors.len() < matrix.entries())
         .and_then(|blocks| Root::of(matrix.len(), blocks));
     let operator: &dyn Combining = root.as_ref().map_or(matrix, |root| root);
-    filter::bottom(operator, matrix.norm_bound(), k, options, budget, ctx)
+    chebyshev::bottom(operator, matrix.norm_bound(), k, options, budget, ctx)
 }
 
 fn pattern(matrix: &SparseSymmetric) -> Pattern<'_> {

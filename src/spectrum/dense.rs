@@ -5,9 +5,10 @@
 use ndarray::{Array2, s};
 
 use super::orthonormal::{norms, orthonormal_columns};
-use super::{Options, Solver, Spectrum, SymmetricOperator};
+use super::{Options, Solver, Spectrum};
 use crate::context::Ctx;
 use crate::error::Result;
+use crate::linalg::SymmetricOperator;
 use crate::linalg::{matmul, power_of_two_scale, symmetric_eigen};
 
 pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {

@@ -17,9 +17,10 @@ use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 use super::orthonormal::{norms, orthonormal_columns, orthonormalise, project, tall};
-use super::{Options, Solver, Spectrum, SymmetricOperator};
+use super::{Options, Solver, Spectrum, joined};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
+use crate::linalg::SymmetricOperator;
 use crate::linalg::random::uniform;
 use crate::linalg::{TallRef, gram, multiply, power_of_two_scale, symmetric_eigen};
 
@@ -157,7 +158,14 @@ impl<'a> Search<'a> {
         let mut store = vec![0.0; n * capacity];
         append(&mut store, capacity, 0, &known);
         let first = starting_block(options.start.as_ref(), n, b, ctx)?;
-        let next = orthonormalise(TallRef::new(&store, n, known.ncols(), capacity), first, 0.0)?;
+        let mut next = orthonormalise(TallRef::new(&store, n, known.ncols(), capacity), first, 0.0)?;
+        if next.ncols() < k {
+            // Guesses that are zero or dependent leave too few directions: random ones join them.
+            append(&mut store, capacity, known.ncols(), &next);
+            let held = TallRef::new(&store, n, known.ncols() + next.ncols(), capacity);
+            let more = starting_block(None, n, b - next.ncols(), ctx)?;
+            next = joined(next.view(), orthonormalise(held, more, 0.0)?.view())?;
+        }
         Ok(Search {
             op,
             ctx,

@@ -10,58 +10,32 @@
 //! The result is the same on any number of threads: operators and the solver
 //! work over fixed chunks and add partial sums in order.
 
+mod additive_constant;
 mod bottom;
+mod chebyshev;
+mod choice;
 mod dense;
-mod filter;
-mod inverse;
 mod krylov;
+pub mod laplacian;
+mod low_degree;
+pub mod minka;
 mod orthonormal;
+pub mod principal_axes;
+mod shift_invert;
+mod warnings;
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, concatenate, s};
+use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
+use crate::linalg::SymmetricOperator;
 
+pub use additive_constant::smallest_constant;
 pub use bottom::{basis_bytes, bottom, bottom_of_blocks};
+pub use choice::{EigenSolver, SparseSolver};
 pub use orthonormal::orthonormal_columns;
-
-/// A symmetric matrix known by its products.
-pub trait SymmetricOperator: Sync {
-    /// Number of rows (and columns).
-    fn dim(&self) -> usize;
-
-    /// y ← A·x for a block x of `dim() × b`; y is overwritten.
-    fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()>;
-
-    /// The matrix itself; by default A applied to the identity, block by block.
-    fn to_dense(&self, ctx: &Ctx) -> Result<Array2<f64>> {
-        const BLOCK: usize = 16;
-        let n = self.dim();
-        let mut matrix = Array2::zeros((n, n));
-        for first in (0..n).step_by(BLOCK) {
-            let width = BLOCK.min(n - first);
-            let unit = Array2::from_shape_fn((n, width), |(i, j)| f64::from(u8::from(i == first + j)));
-            self.apply(unit.view(), matrix.slice_mut(s![.., first..first + width]), ctx)?;
-        }
-        Ok(matrix)
-    }
-}
-
-/// A dense symmetric matrix is its own operator (both triangles are read).
-impl SymmetricOperator for Array2<f64> {
-    fn dim(&self) -> usize {
-        self.nrows()
-    }
-
-    fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
-        y.assign(&crate::linalg::matmul(self.view(), x, ctx)?);
-        Ok(())
-    }
-
-    fn to_dense(&self, _: &Ctx) -> Result<Array2<f64>> {
-        Ok(self.clone())
-    }
-}
+pub use principal_axes::{Pca, PcaRoute, pca, pca_about};
+pub use warnings::{Knobs, tell_of_freedom, tell_unconverged, tied_with_next};
 
 /// How the eigenpairs are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

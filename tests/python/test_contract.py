@@ -25,7 +25,6 @@ from planish import (
     PCA,
     ClassicalMDS,
     DiffusionMaps,
-    HessianLLE,
     Isomap,
     KernelIsomap,
     KernelMDS,
@@ -64,8 +63,10 @@ BATTERY = [
     LocallyLinearEmbedding(n_neighbors=8, method="hessian"),
     LocallyLinearEmbedding(n_neighbors=None, radius=10.0, method="ltsa", n_components=1),
     LocallyLinearEmbedding(metric="precomputed", n_components=1),
-    HessianLLE(),
-    HessianLLE(n_neighbors=None, radius=10.0, n_components=1),
+    LocallyLinearEmbedding(n_neighbors="auto", method="hessian"),
+    LocallyLinearEmbedding(
+        n_neighbors=None, radius=10.0, method="hessian", n_components=1
+    ),
     SpectralEmbedding(n_neighbors=5),
     SpectralEmbedding(n_neighbors=5, weights="heat", n_components=1),
     SpectralEmbedding(affinity="rbf", n_components=1),
@@ -87,7 +88,7 @@ ESTIMATORS = [
     LocallyLinearEmbedding(n_neighbors=10, method="modified"),
     LocallyLinearEmbedding(n_neighbors=10, method="hessian"),
     LocallyLinearEmbedding(n_neighbors=10, method="ltsa"),
-    HessianLLE(),
+    LocallyLinearEmbedding(n_neighbors="auto", method="hessian"),
     SpectralEmbedding(n_neighbors=10),
     DiffusionMaps(n_neighbors=20),
 ]

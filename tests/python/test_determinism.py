@@ -17,7 +17,6 @@ from planish import (
     PCA,
     ClassicalMDS,
     DiffusionMaps,
-    HessianLLE,
     Isomap,
     KernelIsomap,
     KernelMDS,
@@ -92,7 +91,7 @@ CASES = {
         squareform(pdist(POINTS)),
     ),
     "LLE copies": (LocallyLinearEmbedding(n_neighbors=10), np.repeat(POINTS[:300], 2, axis=0)),
-    "HessianLLE": (HessianLLE(), POINTS),
+    "LLE hessian auto": (LocallyLinearEmbedding(n_neighbors="auto", method="hessian"), POINTS),
     "SpectralEmbedding": (SpectralEmbedding(n_neighbors=10), POINTS),
     "SpectralEmbedding heat": (SpectralEmbedding(n_neighbors=10, weights="heat"), POINTS),
     "SpectralEmbedding faint": (

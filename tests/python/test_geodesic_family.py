@@ -217,7 +217,7 @@ def test_recomputing_has_the_same_bits_on_any_number_of_threads():
 
 
 def test_what_does_not_fit_is_recomputed_with_a_warning(monkeypatch):
-    from planish import _base, _core
+    from planish import _core, _embedding
 
     class Small:
         def __getattr__(self, name):
@@ -228,7 +228,7 @@ def test_what_does_not_fit_is_recomputed_with_a_warning(monkeypatch):
 
     X = swiss_roll(3000)
     expected = Isomap(n_neighbors=8).fit_transform(X)
-    monkeypatch.setattr(_base, "_core", Small())
+    monkeypatch.setattr(_embedding, "_core", Small())
     with pytest.warns(SlowWarning, match="LandmarkIsomap"):
         isomap = Isomap(n_neighbors=8).fit(X)
     assert isomap.storage_ == "recompute"

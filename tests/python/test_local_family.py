@@ -25,7 +25,6 @@ from sklearn.neighbors import NearestNeighbors
 
 from conftest import affine_residual, assert_same_columns, rolled, swiss_roll
 from planish import (
-    HessianLLE,
     Isomap,
     LocallyLinearEmbedding,
     kneighbors,
@@ -334,7 +333,7 @@ def test_isometric_sheets_of_two_three_and_four_dimensions(method, components):
 @pytest.mark.parametrize(("components", "neighbors"), [(2, 12), (3, 20), (4, 30)])
 def test_hessian_lle_takes_as_many_neighbours_as_it_needs(components, neighbors):
     X, flat = bent_sheet(800, components)
-    named = HessianLLE(n_components=components).fit(X)
+    named = LocallyLinearEmbedding(n_neighbors="auto", method="hessian", n_components=components).fit(X)
     plain = LocallyLinearEmbedding(
         n_neighbors=neighbors, n_components=components, method="hessian"
     ).fit(X)
@@ -346,15 +345,15 @@ def test_hessian_lle_takes_as_many_neighbours_as_it_needs(components, neighbors)
 
 def test_hessian_lle_by_a_metric_of_its_own_a_radius_and_few_rows():
     X, _ = bent_sheet(600, 2)
-    own = HessianLLE(metric=euclidean).fit(X[:80])
+    own = LocallyLinearEmbedding(n_neighbors="auto", method="hessian", metric=euclidean).fit(X[:80])
     assert own.n_neighbors_ == own.nbrs_.n_neighbors == 12
-    np.testing.assert_allclose(own.embedding_, HessianLLE().fit_transform(X[:80]), atol=1e-8)
-    assert HessianLLE().fit(X[:9]).n_neighbors_ == 8  # all there are
-    assert not hasattr(HessianLLE(radius=0.5).fit(X[:200]), "n_neighbors_")
+    np.testing.assert_allclose(own.embedding_, LocallyLinearEmbedding(n_neighbors="auto", method="hessian").fit_transform(X[:80]), atol=1e-8)
+    assert LocallyLinearEmbedding(n_neighbors="auto", method="hessian").fit(X[:9]).n_neighbors_ == 8  # all there are
+    assert not hasattr(LocallyLinearEmbedding(n_neighbors=None, radius=0.5, method="hessian").fit(X[:200]), "n_neighbors_")
     with pytest.raises(ParameterError, match=r"n_neighbors.*at least 6"):
-        HessianLLE(n_neighbors=5).fit(X[:200])
+        LocallyLinearEmbedding(n_neighbors=5, method="hessian").fit(X[:200])
     with pytest.raises(PlanishError):
-        HessianLLE().fit(X[:5])
+        LocallyLinearEmbedding(n_neighbors="auto", method="hessian").fit(X[:5])
 
 
 def test_the_published_residuals_of_the_roll():

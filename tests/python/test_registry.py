@@ -7,7 +7,7 @@ import pytest
 
 import planish
 from planish import _core, exceptions
-from planish._base import Embedding
+from planish._embedding import Embedding
 
 CLASSES = {
     name: value
@@ -21,28 +21,12 @@ def signature_defaults(cls):
     return {parameter.name: parameter.default for parameter in parameters}
 
 
-# A method under a second name, with a choice made: class -> (parameter, value) it fixes.
-SECOND_NAMES = {"HessianLLE": ("method", "hessian")}
-
-
 def test_every_method_has_a_class_of_its_name():
-    assert set(_core.methods()) == set(CLASSES) - set(SECOND_NAMES)
+    assert set(_core.methods()) == set(CLASSES)
     assert all(CLASSES[name]._method == name for name in _core.methods())
 
 
-@pytest.mark.parametrize("name", SECOND_NAMES)
-def test_a_second_name_makes_a_choice_and_no_more(name):
-    cls, (fixed, value) = CLASSES[name], SECOND_NAMES[name]
-    registered = _core.methods()[cls._method]
-    params = cls()._core_params()
-    assert params[fixed] == value
-    assert set(params) <= set(registered)
-    assert set(registered) - set(params) == cls._core_only_params - {fixed}
-    differing = {name for name in params if params[name] != registered[name]}
-    assert differing == {fixed, "n_neighbors"}
-
-
-@pytest.mark.parametrize("name", sorted(set(CLASSES) - set(SECOND_NAMES)))
+@pytest.mark.parametrize("name", sorted(CLASSES))
 def test_parameters_and_defaults_agree(name):
     cls, registered = CLASSES[name], _core.methods()[name]
     signature = signature_defaults(cls)

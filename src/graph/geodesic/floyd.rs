@@ -10,7 +10,7 @@ use super::sources::Seed;
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::Graph;
-use crate::kernel::packed::LANES;
+use crate::linalg::packed::LANES;
 
 /// Rows and columns of a block: three of them stay in the first-level cache.
 const BLOCK: usize = 32;

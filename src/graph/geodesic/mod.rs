@@ -4,7 +4,7 @@
 //! start) and the ways to run: [`rows`], [`for_each_batch`], [`all_pairs`] and
 //! [`Recomputed`]. Place: between a connected graph and `kernel`.
 //!
-//! Sources are taken [`LANES`](crate::kernel::packed::LANES) at a time, nearby
+//! Sources are taken [`LANES`](crate::linalg::packed::LANES) at a time, nearby
 //! ones together, and batches run in parallel. Every kernel is exact: within
 //! one plan the distance from a source to a node has the same bits whatever
 //! other sources run with it and however many threads there are. The plain
@@ -12,24 +12,24 @@
 //!
 //! | kernel | good for | paper |
 //! |---|---|---|
-//! | `heap` | a few sources | Dijkstra 1959 |
-//! | `batch` | any graph | Yanagisawa 2010 |
+//! | `dijkstra` | a few sources | Dijkstra 1959 |
+//! | `batched` | any graph | Yanagisawa 2010 |
 //! | `sweep` | graphs of low dimension | Dibbelt, Strasser and Wagner 2016; Delling et al. 2013 |
 //! | `floyd` | small dense graphs | Floyd 1962 |
 
-mod batch;
-mod cover;
+mod batched;
+mod contraction;
+pub(crate) mod dijkstra;
 mod floyd;
-mod heap;
-mod locality;
+pub(crate) mod order;
 mod plan;
-mod queue;
+pub(crate) mod queue;
 mod run;
 mod sources;
-mod supernodes;
+mod storage;
 mod sweep;
 
-pub use cover::GraphCover;
 pub use plan::{PathMethod, Plan};
 pub use run::{Batch, Recomputed, all_pairs, for_each_batch, rows, rows_into};
 pub use sources::Sources;
+pub use storage::Storage;

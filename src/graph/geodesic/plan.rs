@@ -4,57 +4,31 @@
 //! graph and the number of sources alone (no clocks), so that it is the same on
 //! every run. Place: between a connected [`Graph`] and [`super::rows`].
 
-use serde::{Deserialize, Serialize};
-
+use super::contraction::Supernodes;
+use super::dijkstra::PathGraph;
 use super::floyd::Dense;
-use super::heap::PathGraph;
-use super::locality;
-use super::supernodes::Supernodes;
+use super::order;
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::Graph;
-use crate::linalg::elimination::{Elimination, Pattern};
+use crate::linalg::cholesky::elimination::{Elimination, Pattern};
+use crate::params::choices;
 
-/// The shortest-path kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-pub enum PathMethod {
-    /// Chosen from the graph and the number of sources.
-    #[default]
-    Auto,
-    /// Dijkstra, one source at a time.
-    Heap,
-    /// Floyd and Warshall's dense recursion, for small or dense graphs.
-    FloydWarshall,
-    /// Label-correcting over batches of nearby sources.
-    Batch,
-    /// Sweeps along an elimination order, for graphs of low dimension.
-    Sweep,
-}
-
-impl PathMethod {
-    /// All methods.
-    pub const ALL: &'static [PathMethod] = &[
-        PathMethod::Auto,
-        PathMethod::Heap,
-        PathMethod::FloydWarshall,
-        PathMethod::Batch,
-        PathMethod::Sweep,
-    ];
-
-    /// The name a user writes; `"D"` and `"FW"` as in scikit-learn.
-    pub fn name(self) -> &'static str {
-        match self {
-            PathMethod::Auto => "auto",
-            PathMethod::Heap => "D",
-            PathMethod::FloydWarshall => "FW",
-            PathMethod::Batch => "batch",
-            PathMethod::Sweep => "sweep",
-        }
-    }
-
-    /// The method of that name.
-    pub fn from_name(name: &str) -> Option<PathMethod> {
-        PathMethod::ALL.iter().copied().find(|method| method.name() == name)
+choices! {
+    /// The shortest-path kernels; `"D"` and `"FW"` as in scikit-learn.
+    #[derive(Default)]
+    PathMethod {
+        /// Chosen from the graph and the number of sources.
+        #[default]
+        Auto = "auto",
+        /// Dijkstra, one source at a time.
+        Heap = "D",
+        /// Floyd and Warshall's dense recursion, for small or dense graphs.
+        FloydWarshall = "FW",
+        /// Label-correcting over batches of nearby sources.
+        Batch = "batch",
+        /// Sweeps along an elimination order, for graphs of low dimension.
+        Sweep = "sweep",
     }
 }
 
@@ -144,7 +118,7 @@ impl Plan {
     ) -> Result<Plan> {
         ctx.check()?;
         // A wrong order is refused whether or not the kernel chosen has a use for it.
-        order.map_or(Ok(Vec::new()), |order| locality::positions(order, graph.len()))?;
+        order.map_or(Ok(Vec::new()), |order| order::positions(order, graph.len()))?;
         match method {
             PathMethod::Heap => Plan::on_graph(graph, order, Kernel::Heap),
             PathMethod::Batch => Plan::on_graph(graph, order, Kernel::Batch),
@@ -169,13 +143,13 @@ impl Plan {
         ctx.reserve(elimination.bytes(), "the graph after elimination", way_out)?;
         let kernel = Kernel::Sweep(Supernodes::new(graph, elimination, ctx)?);
         let order: Vec<u32> = elimination.sequence.iter().rev().copied().collect();
-        let position = locality::positions(&order, graph.len())?;
+        let position = order::positions(&order, graph.len())?;
         Ok(Plan { order, position, kernel })
     }
 
     fn on_graph(graph: &Graph, order: Option<&[u32]>, kernel: fn(PathGraph) -> Kernel) -> Result<Plan> {
-        let order = order.map_or_else(|| locality::clumps(graph), <[u32]>::to_vec);
-        let position = locality::positions(&order, graph.len())?;
+        let order = order.map_or_else(|| order::clumps(graph), <[u32]>::to_vec);
+        let position = order::positions(&order, graph.len())?;
         let kernel = kernel(PathGraph::new(graph, &order, &position));
         Ok(Plan { order, position, kernel })
     }
@@ -245,7 +219,7 @@ fn worthwhile_elimination(graph: &Graph, n_sources: usize, ctx: &Ctx) -> Result<
         if !pays(0.0, 0.0) {
             return Ok(None);
         }
-        let per_node = cost::fill(locality::widest_level(graph) as f64, n);
+        let per_node = cost::fill(order::widest_level(graph) as f64, n);
         if !pays(n * per_node, n * per_node * per_node) {
             return Ok(None);
         }

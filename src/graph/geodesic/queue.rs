@@ -6,7 +6,7 @@
 
 /// A node waiting to be settled.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// Distance at which it was queued.
     pub key: f64,
     /// Its position.
@@ -15,7 +15,7 @@ pub(super) struct Entry {
 
 /// The heap; reused from one run to the next.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(crate) struct Queue {
     entries: Vec<Entry>,
 }
 

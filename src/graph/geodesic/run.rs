@@ -13,10 +13,10 @@ use rayon::prelude::*;
 
 use super::plan::{Kernel, Plan};
 use super::sources::{Seed, Sources};
-use super::{batch, floyd, heap, sweep};
+use super::{batched, dijkstra, floyd, sweep};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::kernel::packed::{Band, HalfMatrix, LANES, PackedDistances, Stored};
+use crate::linalg::packed::{Band, HalfMatrix, LANES, PackedDistances, Stored};
 
 /// The distances of up to [`LANES`] sources to all nodes.
 #[derive(Debug, Clone, Copy)]
@@ -55,8 +55,8 @@ struct Scratch {
 
 #[derive(Default)]
 struct Kernels {
-    heap: heap::Scratch,
-    batch: batch::Scratch,
+    heap: dijkstra::Scratch,
+    batch: batched::Scratch,
     sweep: sweep::Scratch,
 }
 
@@ -66,8 +66,8 @@ impl Kernels {
     fn solve(&mut self, plan: &Plan, seeds: &[Seed], lanes: &mut [[f64; LANES]], ctx: &Ctx) -> Result<()> {
         ctx.check()?;
         match &plan.kernel {
-            Kernel::Heap(graph) => heap::solve(graph, seeds, lanes, &mut self.heap, ctx),
-            Kernel::Batch(graph) => batch::solve(graph, seeds, lanes, &mut self.batch, ctx),
+            Kernel::Heap(graph) => dijkstra::solve(graph, seeds, lanes, &mut self.heap, ctx),
+            Kernel::Batch(graph) => batched::solve(graph, seeds, lanes, &mut self.batch, ctx),
             Kernel::Sweep(graph) => sweep::solve(graph, seeds, lanes, &mut self.sweep, ctx),
             Kernel::Floyd(dense) => {
                 floyd::solve(dense, seeds, lanes);

@@ -4,7 +4,7 @@
 //! sources. Place: input of every geodesic run. Cost: O(S log S) to group.
 
 use crate::error::{Error, Result};
-use crate::kernel::packed::LANES;
+use crate::linalg::packed::LANES;
 use crate::neighbors::Neighbors;
 
 /// The sources of a run; each is a list of (node, distance to it).

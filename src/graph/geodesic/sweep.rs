@@ -12,11 +12,11 @@
 //! other lanes. The pass down may stop early: positions before the stop never
 //! look at those after it, which halves the work for all pairs.
 
+use super::contraction::{Supernode, Supernodes};
 use super::sources::Seed;
-use super::supernodes::{Supernode, Supernodes};
 use crate::context::Ctx;
 use crate::error::Result;
-use crate::kernel::packed::LANES;
+use crate::linalg::packed::LANES;
 
 /// Weights used between two looks at the cancel flag.
 const WEIGHTS_PER_CHECK: usize = 1 << 16;

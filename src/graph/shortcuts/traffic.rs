@@ -16,7 +16,7 @@ use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::graph::geodesic::{Batch, Plan, Sources, for_each_batch};
-use crate::kernel::packed::LANES;
+use crate::linalg::packed::LANES;
 
 /// Batches the sources are split into: fixed, so that no result depends on threads.
 const BATCHES: usize = 2;

@@ -12,8 +12,9 @@
 //! paper's.
 //! Cost: [`super::frame`] and k·d⁴/2.
 
-use super::frame::{Frame, Wanted, add, product};
-use super::gather::Vicinity;
+use super::differences::Vicinity;
+use super::tangent_basis::{Frame, Wanted, add};
+use crate::linalg::dot::product;
 
 /// Columns shorter than this part of what they were are dependent on others.
 const DEPENDENT: f64 = 1e-10;

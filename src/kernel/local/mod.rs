@@ -13,19 +13,16 @@
 //!                       └ modified      modified LLE
 //! ```
 
-mod cholesky;
-mod eigen;
-mod frame;
-mod gather;
+pub mod assemble;
+mod differences;
+pub mod factored;
 mod hessian;
-mod hestenes;
-mod jacobi;
-mod modified;
-mod tangent;
+mod lle;
+mod ltsa;
+mod mlle;
+mod tangent_basis;
 #[cfg(test)]
 mod tests;
-mod tridiagonal;
-mod weights;
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,7 +35,22 @@ use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::input::PointsRef;
 use crate::neighbors::Neighbors;
-use gather::{Reader, Vicinity};
+use crate::params::choices;
+use differences::{Reader, Vicinity};
+
+choices! {
+    /// What a neighbourhood says about coordinates.
+    LocalMethod {
+        /// One weight vector for each row: LLE.
+        Standard = "standard",
+        /// Several: modified LLE.
+        Modified = "modified",
+        /// Second derivatives: Hessian LLE.
+        Hessian = "hessian",
+        /// Tangent coordinates: LTSA.
+        Ltsa = "ltsa",
+    }
+}
 
 /// Rows of a chunk: fixed, so that the work is cut alike for any number of threads.
 const ROWS: usize = 64;
@@ -100,9 +112,9 @@ pub enum Variant {
 #[derive(Default)]
 struct Scratch {
     vicinity: Vicinity,
-    solver: weights::Solver,
-    frame: frame::Frame,
-    modified: modified::Weights,
+    solver: lle::Solver,
+    frame: tangent_basis::Frame,
+    modified: mlle::Weights,
     basis: Vec<f64>,
 }
 
@@ -183,16 +195,16 @@ pub fn blocks_and_spans(
             let Scratch { vicinity, solver, frame, modified, basis } = scratch;
             let span = match variant {
                 Variant::Standard { reg, nonnegative } => {
-                    weights::fill(solver, vicinity, reg, nonnegative, factor);
+                    lle::fill(solver, vicinity, reg, nonnegative, factor);
                     return;
                 }
                 Variant::Modified { components, reg, tol } => {
-                    modified::fill(frame, vicinity, modified, (components, reg, tol), factor)
+                    mlle::fill(frame, vicinity, modified, (components, reg, tol), factor)
                 }
                 Variant::Hessian { components, tol } => {
                     hessian::fill(frame, vicinity, basis, (components, tol), factor)
                 }
-                Variant::Tangent { components } => tangent::fill(frame, vicinity, components, factor),
+                Variant::Tangent { components } => ltsa::fill(frame, vicinity, components, factor),
             };
             spans[span].fetch_add(1, Ordering::Relaxed);
         })?;
@@ -255,14 +267,14 @@ pub fn barycentric(
 pub fn principal(source: Source<'_>, near: &Neighbors, components: usize) -> Result<Array2<f64>> {
     Reader::with(source, |reader| {
         let (list, distances) = Lists { near, reader }.of(0);
-        let (mut vicinity, mut frame) = (Vicinity::default(), frame::Frame::default());
+        let (mut vicinity, mut frame) = (Vicinity::default(), tangent_basis::Frame::default());
         let mut placed = Array2::zeros((list.len(), components));
         if list.is_empty() {
             return Ok(placed);
         }
         vicinity.read(reader, 0, list, distances);
         vicinity.center();
-        frame.find(&vicinity, frame::Wanted::tangents(components, list.len()));
+        frame.find(&vicinity, tangent_basis::Wanted::tangents(components, list.len()));
         for (column, vector) in frame.vectors.chunks_exact(list.len()).enumerate() {
             placed.column_mut(column).iter_mut().zip(vector).for_each(|(slot, entry)| *slot = *entry);
         }
@@ -316,11 +328,11 @@ impl<'a> Lists<'a, '_, '_> {
             &all[..all.iter().take_while(|value| **value > 0.0).count()]
         };
         let listed = (0..rows).filter(|&row| !self.of(row).0.is_empty());
-        let mut ratios: Vec<f64> = listed.map(|row| modified::ratio(of(row), components)).collect();
-        let eta = modified::median(&mut ratios);
+        let mut ratios: Vec<f64> = listed.map(|row| mlle::ratio(of(row), components)).collect();
+        let eta = mlle::median(&mut ratios);
         let size = |row: usize| match self.of(row).0.len() {
             0 => 0,
-            k => modified::size(of(row), components, k, eta) as u32,
+            k => mlle::size(of(row), components, k, eta) as u32,
         };
         Ok(Widths::Each((0..rows).map(size).collect()))
     }

@@ -349,6 +349,21 @@ fn degenerate_neighbourhoods_give_finite_blocks() {
 }
 
 #[test]
+fn sparse_rows_without_entries_give_the_blocks_of_dense_zeros() {
+    let zeros = Array2::<f64>::zeros((40, 3));
+    let (near, csr) = (lists(&zeros, Hood::Nearest(9)), sparse(&zeros));
+    for variant in ALL {
+        let dense = of_points(PointsRef::Dense(zeros.view()), &near, variant, 1);
+        let found = of_points(PointsRef::Sparse(&csr), &near, variant, 1);
+        assert!((0..40).all(|i| block(&found, i) == block(&dense, i)), "{variant:?}");
+    }
+    let rows = PointsRef::Sparse(&csr);
+    let one = Neighbors { offsets: vec![0, 40], indices: (0..40).collect(), distances: vec![0.0; 40] };
+    let placed = principal(Source::Points { centers: rows, rows }, &one, 2).unwrap();
+    assert_eq!(placed, Array2::<f64>::zeros((40, 2)));
+}
+
+#[test]
 fn what_is_too_far_is_told_by_nan_and_what_is_not_euclidean_is_weighed() {
     let ctx = Ctx::new(1, 0);
     let rows = cloud(5, 2);

@@ -1,0 +1,127 @@
+"""What X is, and how its rows reach the Rust core.
+
+An estimator's parameters say which of these it is when ``fit`` begins. ``fit``
+keeps the answer and ``transform`` uses it, so that a fitted estimator does not
+depend on what its parameters are set to later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from . import _data
+from .exceptions import InputError
+
+
+class Input:
+    """A kind of data: how training rows and new rows are described to the core."""
+
+    def __init__(self, **params: Any) -> None:
+        #: Parameters of the core that follow from the kind of data.
+        self.params = params
+
+    def training(self, X: Any) -> _data.CoreData:
+        """Describe the training rows."""
+        return self.new(X)
+
+    def new(self, X: Any) -> _data.CoreData:
+        """Describe new rows."""
+        raise NotImplementedError
+
+
+class Points(Input):
+    """Rows of features."""
+
+    def new(self, X: Any) -> _data.CoreData:
+        """Describe new rows by their features."""
+        return _data.points(X)
+
+
+class Distances(Input):
+    """Precomputed distances, to the training rows."""
+
+    def new(self, X: Any) -> _data.CoreData:
+        """Describe new rows by their distances to the training rows."""
+        return _data.distances(_require_dense(X, "distances"))
+
+
+class DistancesOrGraph(Input):
+    """Precomputed distances, or a sparse graph whose stored entries are edges."""
+
+    def training(self, X: Any) -> _data.CoreData:
+        """Describe the training rows by distances or edges between them."""
+        return _data.square_graph(X) if _data.is_sparse(X) else _data.distances(X)
+
+    def new(self, X: Any) -> _data.CoreData:
+        """Describe new rows by distances or edges to the training rows."""
+        return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)
+
+
+class Kernel(Input):
+    """Precomputed kernel values, with the training rows."""
+
+    def new(self, X: Any) -> _data.CoreData:
+        """Describe new rows by their kernel values with the training rows."""
+        return _data.kernel(_require_dense(X, "kernel values"))
+
+
+class Affinities(Input):
+    """Precomputed affinities, dense or sparse, with the training rows."""
+
+    def training(self, X: Any) -> _data.CoreData:
+        """Describe the training rows by the affinities between them."""
+        return _data.square_graph(X) if _data.is_sparse(X) else _data.kernel(X)
+
+    def new(self, X: Any) -> _data.CoreData:
+        """Describe new rows by their affinities with the training rows."""
+        return _data.graph(X) if _data.is_sparse(X) else _data.kernel(X)
+
+
+class CalledAffinities(Affinities):
+    """Affinities that a function of the user's computes for all pairs of rows."""
+
+    rows: Any
+
+    def __init__(self, function: Callable[..., Any], **params: Any) -> None:
+        super().__init__(**params)
+        self.function = function
+
+    def training(self, X: Any) -> _data.CoreData:
+        """Call the function with the training rows."""
+        self.rows = X
+        return super().training(self._call(X))
+
+    def new(self, X: Any) -> _data.CoreData:
+        """Call the function with new rows and the training rows."""
+        return super().new(self._call(X, self.rows))
+
+    def _call(self, *rows: Any) -> Any:
+        shape = (rows[0].shape[0], rows[-1].shape[0])
+        _data.require_memory(
+            8 * shape[0] * shape[1],
+            f"the {shape[0]} × {shape[1]} matrix of affinities",
+            "use affinity='nearest_neighbors', or fewer rows",
+        )
+        found: Any = self.function(*rows)
+        found = (
+            sparse.csr_array(found) if _data.is_sparse(found) else np.asarray(found, dtype=float)
+        )
+        if found.shape != shape:
+            raise InputError(
+                f"the callable `affinity` returned an array of shape {found.shape} where "
+                f"{shape} was expected"
+            )
+        return found
+
+
+def _require_dense(X: Any, what: str) -> Any:
+    if _data.is_sparse(X):
+        raise InputError(
+            f"X is a sparse matrix, but precomputed {what} must be dense: entries that are not "
+            "stored are unknown, not zero; pass X.toarray() if every entry is stored"
+        )
+    return X

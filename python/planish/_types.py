@@ -1,0 +1,79 @@
+"""The types of the public signatures: the choices of each parameter, and kinds of arrays.
+
+A test compares the choices with those of the Rust core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array, sparray, spmatrix
+
+# -- arrays ---------------------------------------------------------------------------
+
+#: Numbers in a table: a list of lists, an array, a data frame, a sparse matrix.
+MatrixLike: TypeAlias = "ArrayLike | sparray | spmatrix"
+#: Coordinates in the precision of the data: float32 for float32, else float64.
+Coordinates: TypeAlias = NDArray[np.floating[Any]]
+#: What `fit` learns, always in double precision.
+Floats: TypeAlias = NDArray[np.float64]
+#: Row numbers and labels.
+Indices: TypeAlias = NDArray[np.int64]
+#: A sparse graph; stored entries are its edges.
+Graph: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
+
+# -- parameters -----------------------------------------------------------------------
+
+RandomState: TypeAlias = int | np.random.RandomState | None
+
+#: How the largest eigenpairs are found.
+EigenSolver: TypeAlias = Literal["auto", "arpack", "dense"]
+#: The same, with the name scikit-learn's kernel PCA has for an iteration.
+KernelEigenSolver: TypeAlias = Literal["auto", "arpack", "dense", "randomized"]
+#: How the smallest eigenpairs of a sparse matrix are found.
+SparseEigenSolver: TypeAlias = Literal["auto", "arpack", "dense", "iterative"]
+#: The same, with the names scikit-learn's Laplacian eigenmaps have.
+LaplacianEigenSolver: TypeAlias = Literal["auto", "arpack", "lobpcg", "amg", "dense", "iterative"]
+SvdSolver: TypeAlias = Literal["auto", "full", "covariance_eigh", "arpack", "randomized"]
+PowerNormalizer: TypeAlias = Literal["auto", "QR", "LU", "none"]
+NeighborsAlgorithm: TypeAlias = Literal["auto", "brute", "kd_tree", "ball_tree"]
+PathMethod: TypeAlias = Literal["auto", "D", "FW", "batch", "sweep"]
+Disconnected: TypeAlias = Literal["bridge", "largest", "error"]
+Isolated: TypeAlias = Literal["error", "nearest"]
+Outliers: TypeAlias = Literal["place", "keep"]
+Storage: TypeAlias = Literal["auto", "float64", "float32", "recompute"]
+Landmarks: TypeAlias = Literal["maxmin", "random", "hierarchical"]
+LandmarkAlgorithm: TypeAlias = Literal["landmark", "fastmap", "metricmap"]
+LocalMethod: TypeAlias = Literal["standard", "modified", "hessian", "ltsa"]
+Affinity: TypeAlias = Literal[
+    "nearest_neighbors", "rbf", "precomputed", "precomputed_nearest_neighbors"
+]
+Weights: TypeAlias = Literal["connectivity", "heat"]
+
+#: Metrics the Rust core evaluates.
+NativeMetric: TypeAlias = Literal[
+    "euclidean", "l2", "minkowski", "manhattan", "cityblock", "l1",
+    "chebyshev", "infinity", "cosine", "correlation",
+]  # fmt: skip
+#: Metrics that are evaluated here or by scikit-learn.
+ForeignMetric: TypeAlias = Literal[
+    "braycurtis", "canberra", "dice", "hamming", "haversine", "jaccard", "mahalanobis",
+    "nan_euclidean", "rogerstanimoto", "russellrao", "seuclidean", "sokalsneath", "sqeuclidean",
+    "yule",
+]  # fmt: skip
+#: A metric by name, or a function of two rows.
+Metric: TypeAlias = NativeMetric | ForeignMetric | Literal["precomputed"] | Callable[..., float]
+
+#: Kernels the Rust core evaluates.
+NativeKernel: TypeAlias = Literal[
+    "linear", "poly", "polynomial", "rbf", "sigmoid", "cosine", "laplacian"
+]  # fmt: skip
+#: Kernels that scikit-learn evaluates.
+ForeignKernel: TypeAlias = Literal["additive_chi2", "chi2"]
+#: A kernel by name, or a function of two rows.
+Kernel: TypeAlias = NativeKernel | ForeignKernel | Literal["precomputed"] | Callable[..., float]

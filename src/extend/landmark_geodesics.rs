@@ -1,0 +1,125 @@
+//! Geodesic distances to landmarks, used batch by batch and never held: the
+//! m × m table between them, and the coordinates of everything else.
+//!
+//! Place: between a planned [`Manifold`](super::manifold::Manifold) and
+//! [`Triangulation`]. Landmarks come sorted by the plan's positions, so that the
+//! batches of the shortest-path engine are the batches of the triangulation.
+//! Cost of one pass: m shortest-path searches.
+
+use std::sync::Mutex;
+
+use ndarray::{Array2, Axis};
+
+use crate::context::Ctx;
+use crate::error::Result;
+use crate::extend::Triangulation;
+use crate::graph::geodesic::{Batch, Plan, Sources, for_each_batch};
+use crate::linalg::packed::LANES;
+use crate::neighbors::Neighbors;
+
+/// Landmarks sorted by position: near ones share a batch.
+pub fn grouped(landmarks: &[u32], plan: &Plan) -> Vec<u32> {
+    let mut sorted = landmarks.to_vec();
+    sorted.sort_by_key(|&landmark| plan.positions()[landmark as usize]);
+    sorted
+}
+
+/// Geodesic distances between the landmarks.
+pub fn table(plan: &Plan, landmarks: &[u32], ctx: &Ctx) -> Result<Array2<f64>> {
+    let m = landmarks.len();
+    ctx.reserve((16 * m * m) as u64, "the distances between the landmarks", "use fewer landmarks")?;
+    let table = Mutex::new(Array2::zeros((m, m)));
+    for_each_batch(plan, &Sources::nodes(landmarks), ctx, |batch| {
+        let columns: Vec<&[f64; LANES]> = landmarks.iter().map(|&node| batch.node(node as usize)).collect();
+        let mut table = table.lock().unwrap_or_else(|held| held.into_inner());
+        for (lane, &source) in batch.sources().iter().enumerate() {
+            for (column, lanes) in columns.iter().enumerate() {
+                table[[source as usize, column]] = lanes[lane];
+            }
+        }
+        Ok(())
+    })?;
+    let mut table = table.into_inner().unwrap_or_else(|held| held.into_inner());
+    // The two directions of a pair may differ in the last bit; the smaller holds.
+    for i in 0..m {
+        for j in 0..i {
+            let smaller = f64::min(table[[i, j]], table[[j, i]]);
+            table[[i, j]] = smaller;
+            table[[j, i]] = smaller;
+        }
+    }
+    Ok(table)
+}
+
+/// Coordinates of every node.
+pub fn place_nodes(
+    plan: &Plan,
+    landmarks: &[u32],
+    formula: &Triangulation,
+    ctx: &Ctx,
+) -> Result<Array2<f64>> {
+    let by_position =
+        sum_of_parts(plan, landmarks, plan.len(), formula.components(), ctx, |index, batch| {
+            formula.part(index, batch.distances(), |_| 0.0)
+        })?;
+    let order: Vec<usize> = plan.positions().iter().map(|&position| position as usize).collect();
+    Ok(by_position.select(Axis(0), &order))
+}
+
+/// Coordinates of new points from their neighbours among the nodes: the distance
+/// to a landmark is the shortest by way of a neighbour.
+pub fn place_new(
+    plan: &Plan,
+    landmarks: &[u32],
+    formula: &Triangulation,
+    near: &Neighbors,
+    ctx: &Ctx,
+) -> Result<Array2<f64>> {
+    let count = near.offsets.len() - 1;
+    sum_of_parts(plan, landmarks, count, formula.components(), ctx, |index, batch| {
+        let through: Vec<[f64; LANES]> = near
+            .offsets
+            .windows(2)
+            .map(|bounds| {
+                let mut shortest = [f64::INFINITY; LANES];
+                for at in bounds[0]..bounds[1] {
+                    let beyond = batch.node(near.indices[at] as usize);
+                    for lane in 0..LANES {
+                        shortest[lane] = shortest[lane].min(near.distances[at] + beyond[lane]);
+                    }
+                }
+                shortest
+            })
+            .collect();
+        // The way to the nearest neighbour is part of every way.
+        formula.part(index, &through, |row| near.distances[near.offsets[row]])
+    })
+}
+
+/// The sum over batches of landmarks of what each adds to `rows` × `columns`
+/// coordinates, in the order of the batches.
+fn sum_of_parts(
+    plan: &Plan,
+    landmarks: &[u32],
+    rows: usize,
+    columns: usize,
+    ctx: &Ctx,
+    part: impl Fn(usize, &Batch<'_>) -> Array2<f64> + Sync + Send,
+) -> Result<Array2<f64>> {
+    /// Batches whose parts are held at once.
+    const WAVE: usize = 8;
+    let mut total = Array2::zeros((rows, columns));
+    for (wave, members) in landmarks.chunks(WAVE * LANES).enumerate() {
+        let parts = Mutex::new(vec![None; members.len().div_ceil(LANES)]);
+        for_each_batch(plan, &Sources::nodes(members), ctx, |batch| {
+            let within = batch.sources().first().map_or(0, |&first| first as usize / LANES);
+            let found = part(wave * WAVE + within, &batch);
+            parts.lock().unwrap_or_else(|held| held.into_inner())[within] = Some(found);
+            Ok(())
+        })?;
+        for part in parts.into_inner().unwrap_or_else(|held| held.into_inner()).iter().flatten() {
+            total += part;
+        }
+    }
+    Ok(total)
+}

@@ -1,0 +1,17 @@
+//! How the distances between all pairs of rows are held.
+
+use crate::params::choices;
+
+choices! {
+    /// How the distances between all pairs of rows are held.
+    Storage {
+        /// In double precision if they fit into memory, else recomputed.
+        Auto = "auto",
+        /// In double precision: n²/2 numbers of 8 bytes.
+        Double = "float64",
+        /// In single precision: half of that, each distance rounded to 24 bits.
+        Single = "float32",
+        /// Not at all: found anew in every pass of the eigensolver.
+        Recompute = "recompute",
+    }
+}

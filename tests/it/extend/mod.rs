@@ -1,0 +1,3 @@
+//! New rows.
+
+mod kernel_map;

@@ -1,0 +1,5 @@
+//! The graph stage.
+
+mod components;
+mod geodesic;
+mod shortcuts;

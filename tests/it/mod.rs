@@ -1,0 +1,11 @@
+//! The tests that are not of one file alone, in modules that mirror `src/`: compiled
+//! into the library's own test binary, so that they reach every stage and are linked once.
+
+mod architecture;
+mod extend;
+mod graph;
+mod kernel;
+mod methods;
+mod neighbors;
+mod registry;
+mod spectrum;

@@ -1,0 +1,4 @@
+//! The eigensolvers.
+
+mod bottom;
+mod top;
