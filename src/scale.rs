@@ -7,9 +7,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Beyond these bounds squares and their sums leave the range of `f64` or
-/// lose their digits.
-const COMFORT: (f64, f64) = (1e-60, 1e60);
+/// Beyond these bounds lengths do not fit into single precision, and a little further
+/// out squares and their sums leave the range of `f64` or lose their digits.
+const COMFORT: (f64, f64) = (1e-30, 1e30);
 
 /// A power of two that data was multiplied by.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

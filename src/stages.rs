@@ -29,16 +29,16 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::geodesic;
 use crate::graph::geodesic::{PathMethod, Plan, Sources};
-use crate::graph::locate::Locator;
-use crate::graph::neighborhood::scaled_hood;
+use crate::graph::{Isolated, Locator};
 use crate::input::Data;
 use crate::input::check;
 use crate::input::check::check_offsets;
-use crate::input::scale::{Scale, scale_of_points};
+use crate::input::rows::RowMap;
+use crate::input::scale::scale_of_points;
 use crate::methods::ClassicalMds;
-use crate::neighbors::{Algorithm, Hood, Index, Metric, Neighbors, from_distances};
-use crate::neighbors::{MetricName, NeighborsAlgorithm, ignores_scale};
+use crate::neighbors::{Algorithm, Index, Metric, MetricName, NeighborRule, Neighbors, from_distances};
 use crate::params::{Parameter, Value};
+use crate::scale::Scale;
 use crate::spectrum::{Options, top};
 
 /// The nearest neighbours of every row among the others: their indices and distances,
@@ -85,7 +85,9 @@ fn nearest(data: Data<'_>, n_neighbors: usize, metric: MetricName, ctx: &Ctx) ->
         return Err(Error::param("n_neighbors", why));
     }
     let metric = metric.metric(2.0)?;
-    ctx.install(|| search_checked(data, None, Hood::Nearest(n_neighbors), metric, Algorithm::Auto, ctx))
+    ctx.install(|| {
+        search_checked(data, None, NeighborRule::Nearest(n_neighbors), metric, Algorithm::Auto, ctx)
+    })
 }
 
 /// Lengths of the shortest paths between all nodes of a graph, n × n; infinite between
@@ -144,21 +146,21 @@ pub fn top_eigenpairs(matrix: &Array2<f64>, count: usize, ctx: &Ctx) -> Result<(
 pub(crate) fn search(
     data: Data<'_>,
     query: Option<Data<'_>>,
-    hood: Hood,
+    rule: NeighborRule,
     metric: &str,
     p: f64,
     algorithm: &str,
     ctx: &Ctx,
 ) -> Result<Neighbors> {
     let metric: MetricName = named("metric", metric)?;
-    let algorithm: NeighborsAlgorithm = named("algorithm", algorithm)?;
-    ctx.install(|| search_checked(data, query, hood, metric.metric(p)?, algorithm.algorithm(), ctx))
+    let algorithm: Algorithm = named("algorithm", algorithm)?;
+    ctx.install(|| search_checked(data, query, rule, metric.metric(p)?, algorithm, ctx))
 }
 
 fn search_checked(
     data: Data<'_>,
     query: Option<Data<'_>>,
-    hood: Hood,
+    rule: NeighborRule,
     metric: Option<Metric>,
     algorithm: Algorithm,
     ctx: &Ctx,
@@ -167,26 +169,29 @@ fn search_checked(
         (Data::Points(points), Some(metric)) => {
             check::check_points(points)?;
             let scale = scale_of_points(points);
-            let length_scale = if ignores_scale(metric) { Scale::ONE } else { scale };
-            let scaled = scale.points(points);
-            let index = Index::build(scaled.view(), metric, algorithm, ctx)?;
+            let lengths = if metric.ignores_scale() { Scale::ONE } else { scale };
+            let rule = match rule {
+                NeighborRule::Within(radius) => NeighborRule::Within(lengths.into(radius)),
+                nearest => nearest,
+            };
+            let index = Index::build(scale.points(points).view(), metric, algorithm, ctx)?;
             let mut near = match query {
-                None => index.neighbors_of_all(scaled_hood(hood, length_scale), ctx)?,
+                None => index.neighbors_of_all(rule, ctx)?,
                 Some(query) => {
                     if let Data::Points(points) = query {
                         check::check_points(points)?;
                     }
-                    Locator::Points(Box::new(index)).find(query, hood, false, scale, ctx)?
+                    let rows = RowMap::all(points.rows());
+                    let query = scale.data(query);
+                    Locator::Points(Box::new(index)).find(query.view(), &rows, rule, Isolated::Error, ctx)?
                 }
             };
-            if !length_scale.is_one() {
-                near.distances.iter_mut().for_each(|distance| *distance = length_scale.back(*distance));
-            }
+            near.distances.iter_mut().for_each(|distance| *distance = lengths.back(*distance));
             Ok(near)
         }
         (Data::Distances(matrix), None) => {
             check::check_finite(matrix, "the distance matrix")?;
-            from_distances(check::distances(matrix, ctx)?.view(), hood, ctx)
+            from_distances(check::distances(matrix, ctx)?.view(), rule, ctx)
         }
         (data, _) => Err(Error::param("metric", format!("does not fit {}", data.kind()))),
     }

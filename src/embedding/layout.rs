@@ -1,17 +1,17 @@
-//! From coordinates of pieces to coordinates of the rows of the data: pieces side by side,
-//! copies in one place, columns of mean zero and length one.
+//! From coordinates of connected components to coordinates of the rows of the data:
+//! components side by side, duplicates in one place, columns of mean zero and length one.
 //!
 //! Place: after [`super::local_maps`]. Cost: n·d².
 
 use ndarray::{Array2, Axis};
 
-use crate::graph::local_neighborhoods::LocalRows;
+use crate::graph::LocalNeighborhoods;
 use crate::spectrum::fix_signs;
 
-/// Space between two pieces, as a part of the mean width of all.
+/// Space between two components, as a part of the mean width of all.
 const GAP: f64 = 0.2;
 
-/// Pieces in a row along the first coordinate: each with a mean square radius of
+/// Components in a row along the first coordinate: each with a mean square radius of
 /// its number of rows, boxes apart.
 pub fn side_by_side(maps: &mut [Array2<f64>]) {
     for map in maps.iter_mut() {
@@ -38,24 +38,14 @@ pub fn side_by_side(maps: &mut [Array2<f64>]) {
     }
 }
 
-/// Coordinates of the mapped rows as coordinates of the rows of the data: equal
-/// rows in equal places, rows that were left out NaN; columns of mean zero and
-/// length one.
-pub fn as_data_rows(mut placed: Array2<f64>, ground: &LocalRows) -> Array2<f64> {
-    let mut changed = ground.pieces.count() > 1;
-    if let Some(places) = &ground.places {
-        let mut all = Array2::from_elem((places.len(), placed.ncols()), f64::NAN);
-        for (mut row, place) in all.outer_iter_mut().zip(places) {
-            if let Some(place) = place {
-                row.assign(&placed.row(*place as usize));
-            }
-        }
-        changed |= places.iter().flatten().count() > ground.len();
-        placed = all;
-    }
-    if changed {
+/// Coordinates of the rows in use as coordinates of the rows of the data: duplicates
+/// alike, rows that were left out NaN; columns of mean zero and length one.
+pub fn over_data(placed: Array2<f64>, neighborhoods: &LocalNeighborhoods) -> Array2<f64> {
+    let (rows, components) = (neighborhoods.graph.rows(), neighborhoods.components.count());
+    let mut placed = rows.spread(placed);
+    if components > 1 || rows.has_duplicates() {
         normalize(&mut placed);
-        if ground.pieces.count() == 1 {
+        if components == 1 {
             orthogonalize(&mut placed);
         }
     }
@@ -63,7 +53,7 @@ pub fn as_data_rows(mut placed: Array2<f64>, ground: &LocalRows) -> Array2<f64> 
     placed
 }
 
-/// Copies count as often as they occur, which turns the columns of a map of
+/// Duplicates count as often as they occur, which turns the columns of a map of
 /// distinct rows a little towards each other: each loses its part along those
 /// before it, NaN rows aside.
 fn orthogonalize(placed: &mut Array2<f64>) {

@@ -6,16 +6,15 @@
 //! no square root and one at zero no direction, so both give a column of zeros
 //! and a warning, never a NaN.
 
+pub mod component_maps;
 pub mod layout;
-pub mod local_maps;
-pub mod local_warnings;
+pub mod warnings;
 
-use ndarray::{Array2, ArrayViewMut2};
+use ndarray::Array2;
 
 use crate::context::Ctx;
 use crate::error::WarningKind;
-use crate::input::Scale;
-use crate::spectrum::{Knobs, Spectrum, tell_unconverged};
+use crate::spectrum::{Knobs, Spectrum, warn_unconverged};
 
 /// The eigenvalues that carry a column; `None` where there is nothing to show.
 pub fn kept_values(spectrum: &Spectrum, ctx: &Ctx) -> Vec<Option<f64>> {
@@ -26,11 +25,11 @@ pub fn kept_values(spectrum: &Spectrum, ctx: &Ctx) -> Vec<Option<f64>> {
     let noise = size * f64::EPSILON * (n as f64).max(10.0);
     let kept: Vec<Option<f64>> =
         spectrum.values.iter().map(|&value| (value > noise).then_some(value)).collect();
-    tell(spectrum, &kept, noise, ctx);
+    warn_of_lost_columns(spectrum, &kept, noise, ctx);
     kept
 }
 
-fn tell(spectrum: &Spectrum, kept: &[Option<f64>], noise: f64, ctx: &Ctx) {
+fn warn_of_lost_columns(spectrum: &Spectrum, kept: &[Option<f64>], noise: f64, ctx: &Ctx) {
     let positive = kept.iter().filter(|value| value.is_some()).count();
     let negative = spectrum.values.iter().filter(|&&value| value < -noise).count();
     let smallest_kept = kept.iter().rev().find_map(|value| *value);
@@ -41,7 +40,7 @@ fn tell(spectrum: &Spectrum, kept: &[Option<f64>], noise: f64, ctx: &Ctx) {
                 "{negative} of the {} requested components have a negative eigenvalue (down to {:.3e}): the \
                  distances are not Euclidean; these columns are zero, use n_components <= {positive}",
                 kept.len(),
-                spectrum.values.iter().fold(0.0_f64, |least, &value| least.min(value)),
+                ctx.data_square(spectrum.values.iter().fold(0.0_f64, |least, &value| least.min(value))),
             ),
         );
     } else if let Some(last) =
@@ -50,10 +49,11 @@ fn tell(spectrum: &Spectrum, kept: &[Option<f64>], noise: f64, ctx: &Ctx) {
         ctx.warn(
             WarningKind::NegativeEigenvalue,
             format!(
-                "the most negative eigenvalue ({:.3e}) outweighs the last one kept ({last:.3e}): the distances \
+                "the most negative eigenvalue ({:.3e}) outweighs the last one kept ({:.3e}): the distances \
                  are far from Euclidean there; use fewer components or check the distances (and, for a graph, \
                  its shortcut edges)",
-                spectrum.lowest
+                ctx.data_square(spectrum.lowest),
+                ctx.data_square(last)
             ),
         );
     }
@@ -69,7 +69,7 @@ fn tell(spectrum: &Spectrum, kept: &[Option<f64>], noise: f64, ctx: &Ctx) {
             ),
         );
     }
-    tell_unconverged(spectrum, spectrum.values.len(), Knobs::USUAL, ctx);
+    warn_unconverged(spectrum, spectrum.values.len(), Knobs::USUAL, ctx);
 }
 
 /// V√Λ.
@@ -80,11 +80,4 @@ pub fn coordinates(spectrum: &Spectrum, kept: &[Option<f64>]) -> Array2<f64> {
         column.mapv_inplace(|entry| if length > 0.0 { entry * length } else { 0.0 });
     }
     coordinates
-}
-
-/// Lengths at working scale, in the data's own units.
-pub fn scale_back(mut coordinates: ArrayViewMut2<'_, f64>, scale: Scale) {
-    if !scale.is_one() {
-        coordinates.mapv_inplace(|length| scale.back(length));
-    }
 }

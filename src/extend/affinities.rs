@@ -1,39 +1,35 @@
-//! How alike a new row is to the training rows, and where that puts it.
+//! The affinities of new rows to the training rows, and where these put them.
 //!
-//! Place: kept in a fitted Laplacian method, the counterpart of
-//! [`super::affinity_graph`]. A row that coincides with a training row gets that
-//! row's coordinates; every other goes through the Nyström formula, alone, so that
+//! Place: the transform of Laplacian eigenmaps, the counterpart of
+//! [`affinity_graph`](crate::kernel::affinity_graph). A duplicate of a training row gets
+//! that row's coordinates; every other goes through the Nyström formula, alone, so that
 //! rows one by one are placed as all together.
 //!
 //! Cost: a neighbour search or a row of the kernel per new row.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::known_affinities::KnownAffinities;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::extend::Nystrom;
-use crate::graph::Isolated;
-use crate::graph::locate::Locator;
-use crate::graph::neighborhood_graph::Manifold;
-use crate::input::Data;
+use crate::graph::NeighborhoodGraph;
 use crate::input::check::{check_offsets, check_width};
-use crate::input::{Csr, Points, PointsRef, Scale};
+use crate::input::rows::RowMap;
+use crate::input::{Csr, Data, Points, PointsRef};
 use crate::kernel::affinity::{Affinity, Heat};
-use crate::kernel::affinity_graph::{Edges, Source};
+use crate::kernel::affinity_graph::{AffinitySource, Edges};
 use crate::kernel::functions::{Kernel, kernel_matrix};
-use crate::neighbors::Hood;
 
 /// The training rows as new rows meet them.
-pub struct Training<'a> {
-    /// Affinities between the rows that take part.
+pub struct TrainingAffinities<'a> {
+    /// Affinities between the rows in use.
     pub affinity: &'a Affinity,
-    /// What each of these rows is to itself, where that is known.
-    pub own: Option<&'a [f64]>,
-    /// Rows of the data that take part, when some were left out.
-    pub kept: Option<&'a [u32]>,
+    /// The affinity of each of these rows to itself, where that is known.
+    pub diagonal: Option<&'a [f64]>,
+    /// The rows of the data that are in use.
+    pub rows: &'a RowMap,
     /// Coordinates of all rows of the data.
     pub embedding: ArrayView2<'a, f64>,
     /// The formula.
@@ -42,66 +38,60 @@ pub struct Training<'a> {
 
 /// What is known of one new row.
 enum NewRow {
-    /// It is this row of the data.
-    Twin(usize),
-    /// Its affinities to rows that take part.
+    /// It is a duplicate of this row of the data.
+    Duplicate(usize),
+    /// Its affinities to rows in use.
     Affinities(Vec<(usize, f64)>),
 }
 
-impl Training<'_> {
+impl TrainingAffinities<'_> {
     fn data_row(&self, row: usize) -> usize {
-        self.kept.map_or(row, |kept| kept[row] as usize)
+        self.rows.data_row(row as u32)
     }
 
     fn place(&self, count: usize, see: impl Fn(usize) -> NewRow + Sync, ctx: &Ctx) -> Result<Array2<f64>> {
         const ROWS: usize = 32;
         let width = self.formula.components().max(1);
         let mut placed = Array2::zeros((count, width));
-        let out = placed.as_slice_mut().unwrap_or_default();
-        out.par_chunks_mut(ROWS * width).enumerate().try_for_each(|(chunk, coordinates)| {
-            ctx.check()?;
-            for (offset, y) in coordinates.chunks_mut(width).enumerate() {
-                let row = chunk * ROWS + offset;
-                match see(row) {
-                    NewRow::Twin(twin) => {
-                        y.iter_mut().zip(self.embedding.row(twin)).for_each(|(slot, value)| *slot = *value);
-                    }
-                    NewRow::Affinities(list) => {
-                        let placed = self.formula.place(list.into_iter(), y);
-                        placed.map_err(|fault| fault.refuse(row, "affinity to"))?;
+        placed.axis_chunks_iter_mut(Axis(0), ROWS).into_par_iter().enumerate().try_for_each(
+            |(chunk, mut coordinates)| {
+                ctx.check()?;
+                let mut y = vec![0.0; width];
+                for (offset, mut slot) in coordinates.outer_iter_mut().enumerate() {
+                    let row = chunk * ROWS + offset;
+                    match see(row) {
+                        NewRow::Duplicate(known) => slot.assign(&self.embedding.row(known)),
+                        NewRow::Affinities(list) => {
+                            let placed = self.formula.place(list.into_iter(), &mut y);
+                            placed.map_err(|fault| fault.refuse(row, "affinity to"))?;
+                            slot.iter_mut().zip(&y).for_each(|(slot, value)| *slot = *value);
+                        }
                     }
                 }
-            }
-            Ok(())
-        })?;
-        self.formula.tell(ctx);
+                Ok(())
+            },
+        )?;
+        self.formula.warn(ctx);
         Ok(placed)
     }
 }
 
-impl Source {
-    /// What the affinities of the training rows were multiplied by.
-    pub fn affinity_scale(&self) -> Scale {
-        if let Source::Affinities { scale, .. } = self { *scale } else { Scale::ONE }
-    }
-
+impl AffinitySource {
     /// Coordinates of new rows.
-    pub fn place(&self, training: &Training<'_>, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+    pub fn place(&self, training: &TrainingAffinities<'_>, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         match (self, data) {
-            (Source::Neighborhood { manifold, reach, heat }, data) => {
-                near_manifold(manifold, reach, *heat, training, data, ctx)
+            (AffinitySource::Neighborhood { graph, reach, heat }, data) => {
+                near_graph(graph, reach, *heat, training, data, ctx)
             }
-            (Source::Kernel { points, gamma }, Data::Points(new)) => {
+            (AffinitySource::Kernel { points, gamma }, Data::Points(new)) => {
                 near_points(points, *gamma, training, new, ctx)
             }
-            (Source::Lengths(edges), data @ Data::Graph(_)) => edges.place(training, data, ctx),
-            (Source::Affinities { rows, scale }, Data::Kernel(matrix)) => {
-                check_width(matrix, *rows, "affinities")?;
-                by_full_rows(training, *scale, matrix, ctx)
+            (AffinitySource::Lengths(edges), data @ Data::Graph(_)) => edges.place(training, data, ctx),
+            (AffinitySource::Affinities, Data::Kernel(matrix)) => {
+                check_width(matrix, training.rows.data_rows(), "affinities")?;
+                by_full_rows(training, matrix, ctx)
             }
-            (Source::Affinities { rows, scale }, Data::Graph(given)) => {
-                by_sparse_rows(training, *rows, *scale, given, ctx)
-            }
+            (AffinitySource::Affinities, Data::Graph(given)) => by_sparse_rows(training, given, ctx),
             (_, data) => Err(Error::input(format!(
                 "the model was fitted on another kind of data; new rows cannot come as {}",
                 data.kind()
@@ -112,33 +102,30 @@ impl Source {
 
 /// By neighbours: each has the weight it would have in a training row's list. The
 /// direction back counts when the new row is nearer than the neighbour's last.
-fn near_manifold(
-    manifold: &Manifold,
+fn near_graph(
+    graph: &NeighborhoodGraph,
     reach: &[f64],
     heat: Option<Heat>,
-    training: &Training<'_>,
+    training: &TrainingAffinities<'_>,
     data: Data<'_>,
     ctx: &Ctx,
 ) -> Result<Array2<f64>> {
-    let new = manifold.find(data, ctx)?;
-    let mut twin_of = vec![None; new.count];
-    new.twins.iter().for_each(|&(row, twin)| twin_of[row] = Some(twin));
+    let new = graph.find(data, ctx)?;
+    let mut known = vec![None; new.count];
+    new.duplicates.iter().for_each(|&(row, training)| known[row] = Some(training));
     let mut list_of = vec![0; new.count];
-    new.away.iter().enumerate().for_each(|(list, &row)| list_of[row] = list);
+    new.others.iter().enumerate().for_each(|(list, &row)| list_of[row] = list);
     let weight = |neighbor: usize, distance: f64| match heat {
         Some(heat) => heat.weight(distance),
         None if distance < reach[neighbor] => 1.0,
         None => 0.5,
     };
-    let see = |row: usize| match twin_of[row] {
-        Some(twin) => NewRow::Twin(twin),
+    let see = |row: usize| match known[row] {
+        Some(known) => NewRow::Duplicate(known),
         None => {
-            let (from, to) = (new.near.offsets[list_of[row]], new.near.offsets[list_of[row] + 1]);
-            let pair = |at: usize| {
-                let neighbor = new.near.indices[at] as usize;
-                (neighbor, weight(neighbor, new.near.distances[at]))
-            };
-            NewRow::Affinities((from..to).map(pair).collect())
+            let (indices, distances) = new.near.row(list_of[row]);
+            let pairs = indices.iter().zip(distances);
+            NewRow::Affinities(pairs.map(|(&j, &d)| (j as usize, weight(j as usize, d))).collect())
         }
     };
     training.place(new.count, see, ctx)
@@ -147,13 +134,12 @@ fn near_manifold(
 fn near_points(
     points: &Points,
     gamma: f64,
-    training: &Training<'_>,
+    training: &TrainingAffinities<'_>,
     new: PointsRef<'_>,
     ctx: &Ctx,
 ) -> Result<Array2<f64>> {
     // Lent anew, both for as long as this call.
-    let lent = Scale::ONE.points(new);
-    let (new, points) = (lent.view(), points.view());
+    let (new, points) = (new.reborrow(), points.view());
     if new.cols() != points.cols() {
         let (got, expected) = (new.cols(), points.cols());
         return Err(Error::input(format!("X has {got} features, but the model was fitted with {expected}")));
@@ -163,9 +149,9 @@ fn near_points(
     let matrix = kernel_matrix(new, points, Kernel::Rbf { gamma: Some(gamma) }, ctx)?;
     let see = |row: usize| {
         let values = matrix.row(row);
-        let twin = (0..values.len()).find(|&j| values[j] == 1.0 && new.row_equals(row, points, j));
-        match twin {
-            Some(twin) => NewRow::Twin(training.data_row(twin)),
+        let known = (0..values.len()).find(|&j| values[j] == 1.0 && new.row_equals(row, points, j));
+        match known {
+            Some(known) => NewRow::Duplicate(training.data_row(known)),
             None => NewRow::Affinities(values.iter().copied().enumerate().collect()),
         }
     };
@@ -173,10 +159,9 @@ fn near_points(
 }
 
 impl Edges {
-    fn place(&self, training: &Training<'_>, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
-        let attach = self.isolated == Isolated::Nearest;
-        let near = self.locator.find(data, self.hood, attach, Scale::ONE, ctx)?;
-        if let Some(row) = near.offsets.windows(2).position(|bounds| bounds[0] == bounds[1]) {
+    fn place(&self, training: &TrainingAffinities<'_>, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+        let near = self.locator.find(data, training.rows, self.rule, self.isolated, ctx)?;
+        if let Some(row) = (0..near.rows()).find(|&row| near.range(row).is_empty()) {
             return Err(Error::input(format!(
                 "row {row} has no edge to a training row and cannot be placed; give it one"
             )));
@@ -185,7 +170,7 @@ impl Edges {
         let see = |row: usize| {
             let range = near.offsets[row]..near.offsets[row + 1];
             if near.distances[range.start] == 0.0 {
-                return NewRow::Twin(training.data_row(near.indices[range.start] as usize));
+                return NewRow::Duplicate(training.data_row(near.indices[range.start] as usize));
             }
             NewRow::Affinities(
                 range.map(|at| (near.indices[at] as usize, weight(near.distances[at]))).collect(),
@@ -195,7 +180,7 @@ impl Edges {
     }
 }
 
-/// A negative or endless affinity of a new row.
+/// A negative or infinite affinity of a new row.
 fn check_new(row: usize, column: usize, weight: f64) -> Result<()> {
     if weight.is_finite() && weight >= 0.0 {
         return Ok(());
@@ -206,8 +191,7 @@ fn check_new(row: usize, column: usize, weight: f64) -> Result<()> {
 }
 
 fn by_full_rows(
-    training: &Training<'_>,
-    scale: Scale,
+    training: &TrainingAffinities<'_>,
     matrix: ArrayView2<'_, f64>,
     ctx: &Ctx,
 ) -> Result<Array2<f64>> {
@@ -215,43 +199,36 @@ fn by_full_rows(
         check_new(row, column, weight)?;
     }
     let part = training.affinity.len();
-    let weight = |row: usize, j: usize| scale.into(matrix[[row, training.data_row(j)]]);
-    let list = |row: usize| (0..part).map(|j| (j, weight(row, j))).collect();
-    training.place_by_affinities(matrix.nrows(), list, scale, ctx)
+    let list = |row: usize| (0..part).map(|j| (j, matrix[[row, training.data_row(j)]])).collect();
+    training.place_by_affinities(matrix.nrows(), list, ctx)
 }
 
-fn by_sparse_rows(
-    training: &Training<'_>,
-    rows: usize,
-    scale: Scale,
-    given: &Csr,
-    ctx: &Ctx,
-) -> Result<Array2<f64>> {
+fn by_sparse_rows(training: &TrainingAffinities<'_>, given: &Csr, ctx: &Ctx) -> Result<Array2<f64>> {
     check_offsets(given)?;
-    let mut place = vec![None; rows];
-    (0..training.affinity.len()).for_each(|row| place[training.data_row(row)] = Some(row));
+    let rows = training.rows.data_rows();
+    let used = training.rows.used_rows();
     let mut lists = Vec::with_capacity(given.rows());
     for row in 0..given.rows() {
         let (columns, weights) = given.row(row);
         let mut list = Vec::with_capacity(columns.len());
         for (&column, &weight) in columns.iter().zip(weights) {
             check_new(row, column as usize, weight)?;
-            let known = place.get(column as usize).ok_or_else(|| {
+            let known = used.get(column as usize).ok_or_else(|| {
                 Error::input(format!(
                     "new row {row} has an affinity to row {column}, but there are only {rows} training rows"
                 ))
             })?;
             if let Some(j) = known.filter(|_| weight > 0.0) {
-                list.push((j, scale.into(weight)));
+                list.push((j as usize, weight));
             }
         }
         list.sort_unstable_by_key(|pair| pair.0);
         lists.push(list);
     }
-    training.place_by_affinities(given.rows(), |row| lists[row].clone(), scale, ctx)
+    training.place_by_affinities(given.rows(), |row| lists[row].clone(), ctx)
 }
 
-impl Training<'_> {
+impl TrainingAffinities<'_> {
     /// Rows that bring affinities: those of a training row, and of no other, make it that
     /// row. Of training rows that have the same, and different coordinates, only all in
     /// their order tell which is which; one by one they are placed like any new row.
@@ -259,15 +236,13 @@ impl Training<'_> {
         &self,
         count: usize,
         list: impl Fn(usize) -> Vec<(usize, f64)> + Sync,
-        scale: Scale,
         ctx: &Ctx,
     ) -> Result<Array2<f64>> {
         /// Coordinates that differ by less, relative to the largest, are the same.
         const ROUNDING: f64 = 1e-10;
-        let own = self.own.unwrap_or_default().iter().map(|&weight| scale.into(weight)).collect();
-        let known = KnownAffinities::new(self.affinity, own);
+        let known = KnownAffinities::new(self.affinity, self.diagonal.unwrap_or_default().to_vec());
         let in_order = |row: usize| ctx.check().map(|()| known.is(row, &list(row)));
-        let all = self.kept.is_none() && count == self.affinity.len();
+        let all = self.rows.used().is_none() && count == self.affinity.len();
         if all
             && (0..count).into_par_iter().map(in_order).collect::<Result<Vec<bool>>>()?.iter().all(|&is| is)
         {
@@ -283,7 +258,7 @@ impl Training<'_> {
         let see = |row: usize| {
             let list = list(row);
             match known.find(&list, same) {
-                Some(i) => NewRow::Twin(self.data_row(i)),
+                Some(i) => NewRow::Duplicate(self.data_row(i)),
                 None => NewRow::Affinities(list),
             }
         };

@@ -11,36 +11,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::graph::Isolated;
-use crate::graph::locate::{Locator, check_placeable};
+use crate::graph::{Isolated, Locator, NeighborhoodGraph, check_placeable};
 use crate::input::rows::as_indices;
-use crate::input::{Data, PointsRef, Scale};
+use crate::input::{Data, PointsRef};
 use crate::kernel::local::{Source, barycentric};
+use crate::neighbors::Neighbors;
 use crate::neighbors::duplicates::{Lookup, are_equal, coincide};
-use crate::neighbors::{Hood, Neighbors};
 
-/// The training rows as new rows meet them.
-#[derive(Debug, Serialize, Deserialize)]
+/// What the formula needs of the training rows.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Barycentric {
-    /// Connected component of each row of the data.
-    pub labels: Vec<usize>,
-    /// The row of the data that a mapped row is; `None` when all are mapped.
-    pub rows: Option<Vec<u32>>,
-    /// Finds neighbours.
-    pub locator: Locator,
-    /// Distances between the mapped rows, where the data was distances.
+    /// The rows in use.
+    pub graph: NeighborhoodGraph,
+    /// Distances between the rows in use, where the data was distances.
     pub matrix: Option<Array2<f64>>,
-    /// Which rows are neighbours.
-    pub hood: Hood,
-    /// What the data was multiplied by.
-    pub input_scale: Scale,
     /// Regularisation of the weights.
     pub reg: f64,
     /// Whether weights may not be negative.
     pub nonnegative: bool,
     /// What happens to rows without neighbours.
     pub isolated: Isolated,
-    /// Tells mapped rows by their values, where there are any: made when first asked.
+    /// Finds rows in use by their values, where there are any: made when first asked.
     #[serde(skip)]
     pub known: OnceLock<Lookup>,
 }
@@ -53,17 +44,17 @@ impl Barycentric {
         data: Data<'_>,
         ctx: &Ctx,
     ) -> Result<Array2<f64>> {
-        let attach = self.isolated == Isolated::Nearest;
-        let found = self.locator.find(data, self.hood, attach, self.input_scale, ctx)?;
+        let graph = &self.graph;
+        let found = graph.locator().find(data, graph.rows(), graph.rule(), self.isolated, ctx)?;
         let mut placed = Array2::zeros((data.rows(), embedding.ncols()));
         let same = self.same_rows(data, &found, ctx);
-        let (away, near) = self.sort(embedding, &same, &found, &mut placed)?;
-        if away.is_empty() {
+        let (others, near) = self.sort(embedding, &same, &found, &mut placed)?;
+        if others.is_empty() {
             return Ok(placed);
         }
-        let centers = data.select(&away)?;
+        let centers = data.select(&others)?;
         let weights = self.weights(centers.view(), &near, ctx)?;
-        for (row, bounds) in as_indices(&away).into_iter().zip(near.offsets.windows(2)) {
+        for (row, bounds) in as_indices(&others).into_iter().zip(near.offsets.windows(2)) {
             let mut coordinates = placed.row_mut(row);
             for at in bounds[0]..bounds[1] {
                 coordinates.scaled_add(weights[at], &embedding.row(self.data_row(near.indices[at])));
@@ -72,13 +63,12 @@ impl Barycentric {
         Ok(placed)
     }
 
-    /// The row of the data that a mapped row is.
     fn data_row(&self, row: u32) -> usize {
-        self.rows.as_ref().map_or(row as usize, |rows| rows[row as usize] as usize)
+        self.graph.rows().data_row(row)
     }
 
-    /// Rows that coincide with a training row get its coordinates; the others are
-    /// named, with those of their neighbours that lie in one piece with the nearest.
+    /// Duplicates of a training row get its coordinates; the others are named, with
+    /// those of their neighbours that are in the component of the nearest.
     fn sort(
         &self,
         embedding: ArrayView2<'_, f64>,
@@ -86,8 +76,8 @@ impl Barycentric {
         found: &Neighbors,
         placed: &mut Array2<f64>,
     ) -> Result<(Vec<u32>, Neighbors)> {
-        let mut away = Vec::new();
-        let mut near = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
+        let labels = self.graph.labels();
+        let (mut others, mut near) = (Vec::new(), Neighbors::empty());
         for (row, bounds) in found.offsets.windows(2).enumerate() {
             if let Some(known) = same[row] {
                 placed.row_mut(row).assign(&embedding.row(self.data_row(known)));
@@ -96,36 +86,30 @@ impl Barycentric {
             let range = bounds[0]..bounds[1];
             check_placeable(row, &found.distances[range.clone()], self.isolated)?;
             let nearest = self.data_row(found.indices[range.start]);
-            for at in range {
-                if self.labels[self.data_row(found.indices[at])] == self.labels[nearest] {
-                    near.indices.push(found.indices[at]);
-                    near.distances.push(found.distances[at]);
-                }
-            }
-            near.offsets.push(near.indices.len());
-            away.push(row as u32);
+            let beside = range.filter(|&at| labels[self.data_row(found.indices[at])] == labels[nearest]);
+            near.push_row(beside.map(|at| (found.indices[at], found.distances[at])));
+            others.push(row as u32);
         }
-        Ok((away, near))
+        Ok((others, near))
     }
 
-    /// The mapped row that each new row is, if it is one. The metric only chooses
+    /// The row in use that each new row is, if it is one. The metric only chooses
     /// neighbours: rows are told by their values, and by a distance of zero only where
     /// distances are all that is known.
     fn same_rows(&self, data: Data<'_>, found: &Neighbors, ctx: &Ctx) -> Vec<Option<u32>> {
         let list = |row: usize| found.offsets[row]..found.offsets[row + 1];
         let at_zero = |row: usize| list(row).next().is_some_and(|at| found.distances[at] == 0.0);
         let new = match data {
-            Data::Points(points) | Data::Neighborhoods { points, .. } => self.input_scale.points(points),
+            Data::Points(points) | Data::Neighborhoods { points, .. } => points,
             _ => {
                 let nearest = |row: usize| at_zero(row).then(|| found.indices[found.offsets[row]]);
                 return (0..data.rows()).map(nearest).collect();
             }
         };
-        let Some(known) = self.locator.points() else { return vec![None; data.rows()] };
-        let new = new.view();
+        let Some(known) = self.graph.locator().points() else { return vec![None; data.rows()] };
         let same = |row: usize| {
             // The core's own metrics put equal rows exactly zero apart, others need not.
-            if matches!(self.locator, Locator::Points(_)) && !at_zero(row) {
+            if matches!(self.graph.locator(), Locator::Points(_)) && !at_zero(row) {
                 return None;
             }
             let of = |at: usize| (known, found.indices[at] as usize);
@@ -151,10 +135,9 @@ impl Barycentric {
     }
 
     fn weights(&self, centers: Data<'_>, near: &Neighbors, ctx: &Ctx) -> Result<Vec<f64>> {
-        match (self.locator.points(), &self.matrix, centers) {
+        match (self.graph.locator().points(), &self.matrix, &centers) {
             (Some(rows), _, Data::Points(centers) | Data::Neighborhoods { points: centers, .. }) => {
-                let scaled = self.input_scale.points(centers);
-                let source = Source::Points { centers: scaled.view(), rows };
+                let source = Source::Points { centers: centers.reborrow(), rows };
                 barycentric(source, near, self.reg, self.nonnegative, ctx)
             }
             (_, Some(matrix), _) => {

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Ctx;
 use crate::embedding::kept_values;
 use crate::error::Result;
+use crate::kernel::CenteredPacked;
 use crate::kernel::centering::{CenteredKernel, CenteredSquares};
 use crate::linalg::packed::LANES;
 use crate::linalg::{PARTS, dot};
@@ -78,6 +79,21 @@ impl Eigenfunction {
         let kept = kept_values(pairs, ctx);
         let means = kernel.means(ctx)?;
         Ok(Eigenfunction::new(pairs.vectors.view(), &kept, Array1::from(means.rows), means.grand, None))
+    }
+
+    /// From the kept eigenpairs of −½ H D² H of a packed D.
+    ///
+    /// # Errors
+    /// Cancellation.
+    pub fn of_packed(
+        kernel: &CenteredPacked<'_>,
+        pairs: &Spectrum,
+        kept: &[Option<f64>],
+        ctx: &Ctx,
+    ) -> Result<Self> {
+        let means = kernel.means(ctx)?;
+        let row_means = means.rows.iter().map(|mean| -0.5 * mean).collect();
+        Ok(Eigenfunction::new(pairs.vectors.view(), kept, row_means, -0.5 * means.grand, None))
     }
 
     /// Number of training rows.

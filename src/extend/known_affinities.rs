@@ -9,20 +9,20 @@ use crate::kernel::given_affinity::ASYMMETRY;
 /// that row. The two directions of an affinity may differ by rounding, and so may these.
 pub(crate) struct KnownAffinities<'a> {
     affinity: &'a Affinity,
-    /// What each row is to itself, at working scale; only asked for of a full matrix.
-    own: Vec<f64>,
+    /// The affinity of each row to itself; only asked for of a full matrix.
+    diagonal: Vec<f64>,
     /// What may count as rounding in each row.
     rounding: Vec<f64>,
 }
 
 impl<'a> KnownAffinities<'a> {
-    pub(crate) fn new(affinity: &'a Affinity, own: Vec<f64>) -> Self {
+    pub(crate) fn new(affinity: &'a Affinity, diagonal: Vec<f64>) -> Self {
         let rounding = |i: usize| {
             let mut most = 0.0_f64;
             affinity.for_each(i, |_, weight| most = most.max(weight));
             ASYMMETRY * most
         };
-        KnownAffinities { affinity, own, rounding: (0..affinity.len()).map(rounding).collect() }
+        KnownAffinities { affinity, diagonal, rounding: (0..affinity.len()).map(rounding).collect() }
     }
 
     /// Whether row `i` has these affinities (ascending).
@@ -52,7 +52,7 @@ impl<'a> KnownAffinities<'a> {
         let others = list.iter().copied().filter(|pair| pair.0 != i);
         match self.affinity {
             Affinity::Dense(known) => {
-                let own = self.own.get(i).copied().unwrap_or(0.0);
+                let own = self.diagonal.get(i).copied().unwrap_or(0.0);
                 let itself = list.binary_search_by_key(&i, |pair| pair.0).map_or(0.0, |at| list[at].1);
                 if (itself - own).abs() > ASYMMETRY * own {
                     return None;

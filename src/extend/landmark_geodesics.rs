@@ -1,8 +1,7 @@
-//! Geodesic distances to landmarks, used batch by batch and never held: the
+//! Geodesic distances to landmarks, used batch by batch and never stored: the
 //! m × m table between them, and the coordinates of everything else.
 //!
-//! Place: between a planned [`Manifold`](super::manifold::Manifold) and
-//! [`Triangulation`]. Landmarks come sorted by the plan's positions, so that the
+//! Place: between [`Geodesics`] and [`Triangulation`]. Landmarks come sorted by the plan's positions, so that the
 //! batches of the shortest-path engine are the batches of the triangulation.
 //! Cost of one pass: m shortest-path searches.
 
@@ -13,9 +12,12 @@ use ndarray::{Array2, Axis};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::extend::Triangulation;
-use crate::graph::geodesic::{Batch, Plan, Sources, for_each_batch};
+use crate::graph::geodesic::{Batch, Geodesics, Plan, Sources, for_each_batch};
+use crate::kernel::CenteredSquares;
+use crate::landmarks::{GraphCover, LandmarkChoice, choose};
 use crate::linalg::packed::LANES;
 use crate::neighbors::Neighbors;
+use crate::spectrum::{Options, top};
 
 /// Landmarks sorted by position: near ones share a batch.
 pub fn grouped(landmarks: &[u32], plan: &Plan) -> Vec<u32> {
@@ -49,6 +51,24 @@ pub fn table(plan: &Plan, landmarks: &[u32], ctx: &Ctx) -> Result<Array2<f64>> {
         }
     }
     Ok(table)
+}
+
+/// Vectors near the leading eigenvectors of the kernel of all geodesic distances:
+/// coordinates of every node by landmarks.
+pub fn starting_vectors(paths: &Geodesics, width: usize, ctx: &Ctx) -> Result<Array2<f64>> {
+    const LANDMARKS: usize = 256;
+    let (graph, plan) = (paths.graph(), paths.plan(ctx)?);
+    let mut cover = GraphCover::new(graph.lengths(), graph.order())?;
+    let count = LANDMARKS.min(plan.len());
+    let landmarks = grouped(&choose(&mut cover, &LandmarkChoice::Maxmin, count, ctx)?, plan);
+    let table = table(plan, &landmarks, ctx)?;
+    let kernel = CenteredSquares::new(table.view())?;
+    let pairs = top(&kernel, width.min(count), &Options::default(), ctx)?;
+    let floor = pairs.values[0].max(0.0) * 1e-9;
+    let values: Vec<Option<f64>> =
+        pairs.values.iter().map(|&value| (value > floor).then_some(value)).collect();
+    let formula = Triangulation::new(pairs.vectors.view(), &values, &kernel.means(ctx)?.rows);
+    place_nodes(plan, &landmarks, &formula, ctx)
 }
 
 /// Coordinates of every node.

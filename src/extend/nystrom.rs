@@ -146,7 +146,7 @@ impl Nystrom {
     }
 
     /// Tell of components whose new rows are weighted means.
-    pub fn tell(&self, ctx: &Ctx) {
+    pub fn warn(&self, ctx: &Ctx) {
         let Operator::Walk { undecided, .. } = &self.of else { return };
         if undecided.is_empty() {
             return;

@@ -1,49 +1,87 @@
 //! Connected components and what to do when there are several.
 //!
-//! Owns: the labelling of pieces (petgraph's union–find), the policy, and the
-//! bridges: a minimum spanning tree over the pieces by Borůvka's rounds (1926),
-//! each round asking `neighbors` for every piece's closest foreign point.
+//! Owns: the labelling of components (petgraph's union–find), the policy, and the
+//! bridges: a minimum spanning tree over the components by Borůvka's rounds (1926),
+//! each round asking `neighbors` for every component's closest point outside.
 //! Place: right after a [`Graph`] is assembled, before any path or kernel.
-//! Cost: O((n + m) α(n)) to label; at most log2 C rounds for C pieces.
+//! Cost: O((n + m) α(n)) to label; at most log2 C rounds for C components.
 
 use petgraph::unionfind::UnionFind;
 
 use super::Graph;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
+use crate::input::rows::RowMap;
 use crate::neighbors::{ClosestForeign, Link};
 use crate::params::choices;
 
 choices! {
-    /// What to do with a graph in several pieces.
+    /// What to do with a graph of several connected components.
     Policy {
         /// Refuse.
         Error = "error",
-        /// Keep the largest piece, drop the other rows.
+        /// Keep the largest component, leave out all other rows.
         Largest = "largest",
-        /// Join the pieces by the shortest links between them.
+        /// Join the components by the shortest edges between them.
         Bridge = "bridge",
+        /// Keep the components as they are, each embedded on its own.
+        Separate = "separate",
     }
 }
 
-/// Which piece each node belongs to.
+/// Which component each node belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Components {
-    /// Piece of each node, numbered by first appearance.
+    /// Component of each node, numbered by first appearance.
     pub labels: Vec<usize>,
-    /// Number of nodes of each piece.
+    /// Number of nodes of each component.
     pub sizes: Vec<usize>,
 }
 
 impl Components {
-    /// Number of pieces.
+    /// Number of components.
     pub fn count(&self) -> usize {
         self.sizes.len()
     }
 
-    /// The piece with the most nodes, the first of several.
+    /// The component with the most nodes, the first of several.
     pub fn largest(&self) -> usize {
-        (0..self.count()).rev().max_by_key(|&piece| self.sizes[piece]).unwrap_or(0)
+        (0..self.count()).rev().max_by_key(|&component| self.sizes[component]).unwrap_or(0)
+    }
+
+    /// The nodes of a component, ascending.
+    pub fn rows_of(&self, component: usize) -> Vec<u32> {
+        (0..self.labels.len() as u32).filter(|&row| self.labels[row as usize] == component).collect()
+    }
+
+    /// The components of rows in use as components of all rows of the data.
+    pub fn of_data(&self, rows: &RowMap) -> Components {
+        let labels: Vec<usize> =
+            rows.used_rows().iter().flatten().map(|&row| self.labels[row as usize]).collect();
+        let mut sizes = vec![0; self.count()];
+        labels.iter().for_each(|&label| sizes[label] += 1);
+        Components { labels, sizes }
+    }
+
+    /// The refusal of [`Policy::Error`].
+    pub fn refusal(self) -> Error {
+        Error::Disconnected { count: self.count(), sizes: self.sizes_in_words(), labels: self.labels }
+    }
+
+    /// The warning of [`Policy::Largest`]: `subject` has these components, and `remedy`
+    /// says why, and what would keep all rows.
+    pub fn warn_of_largest(&self, subject: &str, remedy: &str, ctx: &Ctx) {
+        let rows = self.labels.len();
+        ctx.warn(
+            WarningKind::Disconnected,
+            format!(
+                "{subject} {} connected components (sizes {}); the largest is embedded and {} of {rows} rows are \
+                 left out (NaN); {remedy}",
+                self.count(),
+                self.sizes_in_words(),
+                rows - self.sizes[self.largest()]
+            ),
+        );
     }
 
     /// The largest few sizes, written out.
@@ -73,7 +111,7 @@ impl Components {
     }
 }
 
-/// The pieces of `graph`.
+/// The components of `graph`.
 pub fn components(graph: &Graph) -> Components {
     let n = graph.len();
     let mut sets = UnionFind::<u32>::new(n);
@@ -87,98 +125,97 @@ pub fn components(graph: &Graph) -> Components {
     Components::of_sets(&sets, n)
 }
 
-/// A graph in one piece, and how it came to be so.
+/// A graph after the policy for its components.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Connected {
-    /// The connected graph: the one given, its largest piece, or it with bridges.
+    /// The graph given, its largest component, or it with bridges.
     pub graph: Graph,
-    /// Piece of each row of the graph that was given.
+    /// The rows of the data that are in it.
+    pub rows: RowMap,
+    /// Component of each row of the data.
     pub labels: Vec<usize>,
-    /// Rows of the given graph that were kept, when some were dropped.
-    pub kept: Option<Vec<u32>>,
-    /// Links that were added, shortest first.
+    /// Edges that were added, shortest first.
     pub bridges: Vec<Link>,
 }
 
-/// Make `graph` connected by `policy`.
+/// Act on the components of `graph`, whose nodes are the rows in use of `rows`, by
+/// `policy`. Components are counted and labelled by the rows of the data.
 ///
 /// `links` knows the distances between points; a graph that came without
-/// points has none, and cannot be bridged.
+/// points has none, and cannot be bridged. With [`Policy::Separate`] the components
+/// stay, and the method says what it makes of them.
 pub fn connect(
     graph: Graph,
+    rows: RowMap,
     links: Option<&dyn ClosestForeign>,
     policy: Policy,
     ctx: &Ctx,
 ) -> Result<Connected> {
-    let pieces = components(&graph);
-    if pieces.count() <= 1 {
-        return Ok(Connected { graph, labels: pieces.labels, kept: None, bridges: Vec::new() });
+    let found = components(&graph);
+    let of_data = found.of_data(&rows);
+    let unchanged = |graph: Graph, rows: RowMap, labels: Vec<usize>| Connected {
+        graph,
+        rows,
+        labels,
+        bridges: Vec::new(),
+    };
+    if found.count() <= 1 {
+        return Ok(unchanged(graph, rows, of_data.labels));
     }
     match (policy, links) {
-        (Policy::Error, _) => Err(Error::Disconnected {
-            count: pieces.count(),
-            sizes: pieces.sizes_in_words(),
-            labels: pieces.labels,
-        }),
-        (Policy::Largest, _) => keep_largest(&graph, pieces, ctx),
-        (Policy::Bridge, Some(links)) => bridge(&graph, pieces, links, ctx),
+        (Policy::Error, _) => Err(of_data.refusal()),
+        (Policy::Separate, _) => Ok(unchanged(graph, rows, of_data.labels)),
+        (Policy::Largest, _) => {
+            of_data.warn_of_largest(
+                "the neighbourhood graph has",
+                "raise `n_neighbors` or `radius` to keep them",
+                ctx,
+            );
+            let kept = found.rows_of(of_data.largest());
+            Ok(unchanged(graph.subgraph(&kept, ctx)?, rows.only(&kept), of_data.labels))
+        }
+        (Policy::Bridge, Some(links)) => {
+            let bridges = spanning_links(&found, links, ctx)?;
+            warn_of_bridges(&of_data, &bridges, ctx);
+            Ok(Connected { graph: graph.with_links(&bridges, ctx)?, rows, labels: of_data.labels, bridges })
+        }
         (Policy::Bridge, None) => Err(Error::Unsupported(format!(
             "the sparse graph has {} connected components (sizes {}) and the distances between them are not known, \
              so they cannot be bridged; give points or distances, a connected graph, or set \
              disconnected='largest'",
-            pieces.count(),
-            pieces.sizes_in_words()
+            found.count(),
+            found.sizes_in_words()
         ))),
     }
 }
 
-fn keep_largest(graph: &Graph, pieces: Components, ctx: &Ctx) -> Result<Connected> {
-    let largest = pieces.largest();
-    let kept: Vec<u32> =
-        (0..graph.len() as u32).filter(|&row| pieces.labels[row as usize] == largest).collect();
-    ctx.warn(
-        WarningKind::Disconnected,
-        format!(
-            "the neighbourhood graph has {} connected components (sizes {}); the largest is kept and {} of {} \
-             rows are dropped; raise `n_neighbors` or `radius` to keep them",
-            pieces.count(),
-            pieces.sizes_in_words(),
-            graph.len() - kept.len(),
-            graph.len()
-        ),
-    );
-    let part = graph.subgraph(&kept, ctx)?;
-    Ok(Connected { graph: part, labels: pieces.labels, kept: Some(kept), bridges: Vec::new() })
-}
-
-fn bridge(graph: &Graph, pieces: Components, links: &dyn ClosestForeign, ctx: &Ctx) -> Result<Connected> {
-    let bridges = spanning_links(&pieces, links, ctx)?;
+fn warn_of_bridges(components: &Components, bridges: &[Link], ctx: &Ctx) {
     let longest = bridges.last().map_or(0.0, |link| link.distance);
     ctx.warn(
         WarningKind::Disconnected,
+        // scikit-learn's users look for "number of connected components".
         format!(
-            "the neighbourhood graph has {} connected components (sizes {}); they are joined by their {} \
-             shortest links, the longest {longest:.6}; raise `n_neighbors` or `radius` if the pieces belong \
+            "the number of connected components of the neighbourhood graph is {} > 1 (sizes {}); they were \
+             connected by {} added edges (longest {:.3e}); raise `n_neighbors` or `radius` if they belong \
              together, or embed them one by one",
-            pieces.count(),
-            pieces.sizes_in_words(),
-            bridges.len()
+            components.count(),
+            components.sizes_in_words(),
+            bridges.len(),
+            ctx.data_length(longest)
         ),
     );
-    let graph = graph.with_links(&bridges, ctx)?;
-    Ok(Connected { graph, labels: pieces.labels, kept: None, bridges })
 }
 
-/// The minimum spanning tree over the pieces, shortest link first.
-fn spanning_links(pieces: &Components, links: &dyn ClosestForeign, ctx: &Ctx) -> Result<Vec<Link>> {
-    let n = pieces.labels.len();
+/// The minimum spanning tree over the components, shortest link first.
+fn spanning_links(components: &Components, links: &dyn ClosestForeign, ctx: &Ctx) -> Result<Vec<Link>> {
+    let n = components.labels.len();
     let mut sets = UnionFind::<u32>::new(n);
-    let mut first_of_piece = vec![None; pieces.count()];
-    for (row, &label) in pieces.labels.iter().enumerate() {
-        sets.union(*first_of_piece[label].get_or_insert(row as u32), row as u32);
+    let mut first_of = vec![None; components.count()];
+    for (row, &label) in components.labels.iter().enumerate() {
+        sets.union(*first_of[label].get_or_insert(row as u32), row as u32);
     }
-    let mut now = pieces.clone();
-    let mut tree = Vec::with_capacity(pieces.count() - 1);
+    let mut now = components.clone();
+    let mut tree = Vec::with_capacity(components.count() - 1);
     while now.count() > 1 {
         ctx.check()?;
         let mut round = links.closest_foreign(&now.labels, now.count(), ctx)?;

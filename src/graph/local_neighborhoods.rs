@@ -1,331 +1,184 @@
-//! The first half of every local method: from data to neighbour lists in pieces.
+//! The neighbourhoods of local methods: the lists of neighbours themselves, among
+//! distinct rows.
 //!
-//! Place: before the blocks of `kernel::local`. Local methods need the geometry
-//! inside a neighbourhood, so that a graph alone will not do. Copies have none
-//! between them, and a map may pull them apart: where there are any, the map is made
-//! of the distinct rows and copies are put where the first is.
-//! Cost: a neighbour search, and two more with a sort of the rows if there are
-//! copies.
+//! Place: before the local fits of `kernel::local`. Local methods need the geometry
+//! inside a neighbourhood, so that a graph alone will not do. Duplicates have none
+//! between them: where there are any, the distinct rows are embedded, and duplicates get
+//! the coordinates of the first. Connected components stay, by the policy
+//! [`Policy::Separate`](super::Policy::Separate).
+//! Cost: a neighbour search, and two more with a sort of the rows if there are duplicates.
 
 use ndarray::Array2;
 
-use super::local_search::{Held, Searched, given_lists};
-use super::locate::Locator;
-use super::neighborhood::{Setting, scaled_hood};
+use super::search::{Distinct, Search, Searchable};
+use super::{Components, Graph, NeighborhoodGraph, NeighborhoodParams, components, connect};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
-use crate::graph::{Components, Graph, Policy, components};
 use crate::input::Data;
-use crate::input::check;
-use crate::input::check::unfit;
-use crate::input::scale::{Scale, scale_of_matrix, scale_of_points};
-use crate::neighbors::ignores_scale;
-use crate::neighbors::{Hood, Neighbors};
+use crate::input::rows::RowMap;
+use crate::neighbors::{NeighborRule, Neighbors};
 
-/// The rows that are mapped, and who is near whom among them.
-pub struct LocalRows {
-    /// Neighbours of the mapped rows among themselves, at working scale.
+/// The rows that are embedded, and their neighbours.
+pub struct LocalNeighborhoods {
+    /// The graph of the rows in use, with their components.
+    pub graph: NeighborhoodGraph,
+    /// Neighbours of the rows in use among themselves.
     pub near: Neighbors,
-    /// Both directions of `near`.
-    pub graph: Graph,
-    /// Piece of each mapped row, and how many rows each has.
-    pub pieces: Components,
-    /// Piece of each row of the data.
-    pub labels: Vec<usize>,
-    /// The row of the data that a mapped row is; `None` when all are mapped.
-    pub rows: Option<Vec<u32>>,
-    /// The mapped row that a row of the data lies with; `None` as in `rows`. A row
-    /// that was left out has none.
-    pub places: Option<Vec<Option<u32>>>,
-    /// Finds the neighbours of new rows among the mapped ones.
-    pub locator: Locator,
-    /// Distances between the mapped rows, where the data was distances.
+    /// Components of the rows in use.
+    pub components: Components,
+    /// Distances between the rows in use, where the data was distances.
     pub matrix: Option<Array2<f64>>,
-    /// Which rows are neighbours, in the data's units.
-    pub hood: Hood,
     /// Whether the lists were given, and no number or radius made them.
     pub given: bool,
-    /// What the data was multiplied by.
-    pub input_scale: Scale,
-    /// What lengths are multiplied by, against the data's own.
-    pub length_scale: Scale,
-    /// An order of the mapped rows in which near rows are near, if one is known.
-    pub order: Option<Vec<u32>>,
 }
 
-/// What the method needs of its neighbourhoods.
-struct Needs<'a> {
-    /// Neighbours in other places.
-    least: usize,
+/// What a local method needs of its neighbourhoods.
+pub struct LocalNeeds<'a> {
+    /// Distinct neighbours of each row.
+    pub least: usize,
     /// Bytes of a fit with so many neighbours of each row.
-    bytes: &'a dyn Fn(usize) -> u64,
-}
-
-impl LocalRows {
-    /// Search, reduce to distinct rows, and split into pieces. The user is told of
-    /// copies that leave a row fewer than `least` neighbours in other places.
-    /// `bytes` says what a fit needs with so many neighbours of each row.
-    pub fn new(
-        setting: &Setting,
-        data: Data<'_>,
-        least: usize,
-        bytes: &dyn Fn(usize) -> u64,
-        ctx: &Ctx,
-    ) -> Result<LocalRows> {
-        setting.check(data)?;
-        let needs = Needs { least, bytes };
-        match (data, setting.metric) {
-            (Data::Points(points), Some(metric)) => {
-                let input_scale = scale_of_points(points);
-                let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
-                let scaled = input_scale.points(points);
-                let held = Held::Points(scaled.view(), metric);
-                LocalRows::of(setting, &held, (input_scale, length_scale), &needs, ctx)
-            }
-            (Data::Distances(matrix), None) => {
-                let matrix = check::distances(matrix, ctx)?;
-                let scale = scale_of_matrix(matrix.view());
-                let matrix = scale.matrix(matrix.view());
-                LocalRows::of(setting, &Held::Matrix(matrix.view()), (scale, scale), &needs, ctx)
-            }
-            (Data::Neighborhoods { points, lists }, metric) => {
-                let near = given_lists(lists, points.rows())?;
-                let input_scale = scale_of_points(points);
-                let scaled = input_scale.points(points);
-                // The lists' lengths are told and not used.
-                let scales = (input_scale, Scale::ONE);
-                LocalRows::of(setting, &Held::Listed(scaled.view(), near, metric), scales, &needs, ctx)
-            }
-            (Data::Graph(_), None) => Err(Error::param(
-                "metric",
-                "a sparse graph has no distances between the neighbours of a row, which this method needs; \
-                 give points, or with metric='precomputed' the dense matrix of all distances",
-            )),
-            (data, metric) => Err(unfit(data, metric.is_none(), "a dense distance matrix")),
-        }
-    }
-
-    fn of(
-        setting: &Setting,
-        held: &Held<'_>,
-        scales: (Scale, Scale),
-        needs: &Needs<'_>,
-        ctx: &Ctx,
-    ) -> Result<LocalRows> {
-        let Distinct { hood, mut searched, mut near, mut rows, mut places } =
-            Distinct::search(setting, held, scales.1, needs, ctx)?;
-        let mut graph = Graph::from_neighbors(&near, ctx)?;
-        let mut pieces = components(&graph);
-        let of_data = match &places {
-            None => pieces.clone(),
-            Some(places) => over_data(&pieces, places),
-        };
-        if pieces.count() > 1 && setting.policy == Policy::Error {
-            return Err(Error::Disconnected {
-                count: of_data.count(),
-                sizes: of_data.sizes_in_words(),
-                labels: of_data.labels,
-            });
-        }
-        if pieces.count() > 1 && setting.policy == Policy::Largest {
-            let largest = of_data.largest();
-            let kept: Vec<u32> =
-                (0..graph.len() as u32).filter(|&row| pieces.labels[row as usize] == largest).collect();
-            warn_of_largest(&of_data, ctx);
-            let inner = renumbering(&kept, near.offsets.len() - 1);
-            near = restricted(&near, &kept, &inner);
-            graph = graph.subgraph(&kept, ctx)?;
-            let kept: Vec<u32> = match &rows {
-                None => kept,
-                Some(rows) => kept.iter().map(|&row| rows[row as usize]).collect(),
-            };
-            places = Some(match places {
-                None => inner,
-                Some(places) => places.iter().map(|place| inner[(*place)? as usize]).collect(),
-            });
-            searched = held.index(setting, Some(&kept), ctx)?;
-            rows = Some(kept);
-            pieces = components(&graph);
-        } else if pieces.count() > 1 {
-            warn_of_components(&of_data, ctx);
-        }
-        let (locator, matrix, order) = located(searched, held, rows.as_deref(), places.as_deref());
-        let (input_scale, length_scale) = scales;
-        Ok(LocalRows {
-            near,
-            graph,
-            pieces,
-            labels: of_data.labels,
-            rows,
-            places,
-            locator,
-            matrix,
-            hood,
-            given: matches!(held, Held::Listed(_, _, Some(_))),
-            input_scale,
-            length_scale,
-            order,
-        })
-    }
-
-    /// Number of mapped rows.
-    pub fn len(&self) -> usize {
-        self.pieces.labels.len()
-    }
+    pub bytes: &'a dyn Fn(usize) -> u64,
 }
 
 /// Neighbours among the distinct rows.
-struct Distinct {
-    hood: Hood,
-    searched: Searched,
+struct DistinctNeighbors<'a> {
+    rule: NeighborRule,
+    search: Search<'a>,
     near: Neighbors,
-    /// First row of each group of duplicates; `None` when all rows are distinct.
-    rows: Option<Vec<u32>>,
-    /// Distinct row of each row of the data; `None` as in `rows`.
-    places: Option<Vec<Option<u32>>>,
+    rows: RowMap,
 }
 
-impl Distinct {
-    /// Search, and where there are duplicates search again among the distinct rows.
-    fn search(
-        setting: &Setting,
-        held: &Held<'_>,
-        scale: Scale,
-        needs: &Needs<'_>,
+impl NeighborhoodParams {
+    /// Data to the neighbourhoods of a local method. Warns of duplicates that leave a row
+    /// fewer neighbours than it `needs`.
+    pub fn build_local(
+        &self,
+        data: Data<'_>,
+        needs: &LocalNeeds<'_>,
         ctx: &Ctx,
-    ) -> Result<Distinct> {
-        let all = held.rows();
-        let mut hood = setting.hood;
-        let mut searched = held.index(setting, None, ctx)?;
-        if !matches!(held, Held::Listed(..)) {
-            searched.reserve(all, scaled_hood(hood, scale), needs.bytes, ctx)?;
+    ) -> Result<LocalNeighborhoods> {
+        self.check(data)?;
+        if let (Data::Graph(_), None) = (data, self.metric) {
+            return Err(Error::param(
+                "metric",
+                "a sparse graph has no distances between the neighbours of a row, which this method needs; \
+                 give points, or with metric='precomputed' the dense matrix of all distances",
+            ));
         }
-        let mut near = held.search(&searched, scaled_hood(hood, scale), None, ctx)?;
-        let mut rows: Option<Vec<u32>> = None;
-        let mut places: Option<Vec<Option<u32>>> = None;
-        // Lists that are searched have copies in them wherever there are any.
-        let suspected = matches!(held, Held::Listed(..)) || near.distances.contains(&0.0);
-        if suspected && let Some((firsts, place_of)) = held.distinct(ctx)? {
-            if crowded(&near, &place_of, needs.least) {
-                warn_of_duplicates(all, firsts.len(), ctx);
-            }
-            hood = match hood {
-                Hood::Nearest(k) => Hood::Nearest(k.min(firsts.len().saturating_sub(1)).max(1)),
-                within => within,
-            };
-            searched = held.index(setting, Some(&firsts), ctx)?;
-            near = held.search(&searched, scaled_hood(hood, scale), Some((&firsts, &place_of)), ctx)?;
-            rows = Some(firsts);
-            places = Some(place_of.into_iter().map(Some).collect());
+        let searchable = Searchable::new(data, self.metric, self.rule, ctx)?;
+        let DistinctNeighbors { rule, mut search, mut near, rows: distinct } =
+            self.distinct_neighbors(&searchable, needs, ctx)?;
+        let graph = Graph::from_neighbors(&near, ctx)?;
+        let connected = connect(graph, distinct.clone(), None, self.policy, ctx)?;
+        if connected.rows.len() < distinct.len() {
+            let number: Vec<Option<u32>> = (0..distinct.len() as u32)
+                .map(|row| connected.rows.used_row(distinct.data_row(row)))
+                .collect();
+            let part: Vec<u32> =
+                (0..distinct.len() as u32).filter(|&row| number[row as usize].is_some()).collect();
+            near = near.select(&part).renumbered(&number);
+            search = searchable.search(connected.rows.used(), self.algorithm, ctx)?;
         }
-        Ok(Distinct { hood, searched, near, rows, places })
+        let matrix = search.matrix(ctx)?;
+        // Listed points have an order too, though new rows bring their own lists.
+        let order = if let Search::Index(index) = &search { Some(index.order()) } else { None };
+        let locator = searchable.locator(search);
+        Ok(LocalNeighborhoods {
+            components: components(&connected.graph),
+            graph: NeighborhoodGraph {
+                rule: rule.among(connected.graph.len()),
+                order,
+                lengths: connected.graph,
+                rows: connected.rows,
+                labels: connected.labels,
+                bridges: Vec::new(),
+                locator,
+                isolated: self.isolated,
+                // Lists that were found elsewhere have a unit of their own.
+                length_unit: i32::from(!matches!(searchable, Searchable::Lists(..))),
+                spacing: None,
+                outliers: Vec::new(),
+                outlier_points: None,
+            },
+            near,
+            matrix,
+            given: matches!(searchable, Searchable::Lists(_, _, Some(_))),
+        })
+    }
+
+    /// Search, and where there are duplicates search again among the distinct rows.
+    fn distinct_neighbors<'a>(
+        &self,
+        searchable: &'a Searchable<'_>,
+        needs: &LocalNeeds<'_>,
+        ctx: &Ctx,
+    ) -> Result<DistinctNeighbors<'a>> {
+        let rows = searchable.rows();
+        let search = searchable.search(None, self.algorithm, ctx)?;
+        let listed = matches!(searchable, Searchable::Lists(..));
+        if !listed {
+            reserve(&search, rows, self.rule, needs.bytes, ctx)?;
+        }
+        let near = searchable.neighbors(&search, self.rule, ctx)?;
+        // Lists that were searched contain duplicates wherever there are any.
+        let suspected = listed || near.distances.contains(&0.0);
+        let distinct = if suspected { searchable.distinct(ctx)? } else { None };
+        let Some(distinct) = distinct else {
+            return Ok(DistinctNeighbors { rule: self.rule, search, near, rows: RowMap::all(rows) });
+        };
+        let Distinct { firsts, distinct_of } = &distinct;
+        if crowded(&near, distinct_of, needs.least) {
+            warn_of_duplicates(rows, firsts.len(), ctx);
+        }
+        let rule = match self.rule {
+            NeighborRule::Nearest(k) => NeighborRule::Nearest(k.min(firsts.len().saturating_sub(1)).max(1)),
+            within => within,
+        };
+        let search = searchable.search(Some(firsts), self.algorithm, ctx)?;
+        let near = searchable.neighbors_of_distinct(&search, &distinct, rule, ctx)?;
+        Ok(DistinctNeighbors { rule, search, near, rows: RowMap::distinct(firsts, distinct_of) })
     }
 }
 
-type Located = (Locator, Option<Array2<f64>>, Option<Vec<u32>>);
-
-/// How new rows find their neighbours, the distances where the data was distances, and
-/// an order in which near rows are near.
-fn located(
-    searched: Searched,
-    held: &Held<'_>,
-    rows: Option<&[u32]>,
-    places: Option<&[Option<u32>]>,
-) -> Located {
-    let all = held.rows();
-    match searched {
-        Searched::Index(index) => {
-            let order = index.order();
-            let locator = match held {
-                Held::Listed(_, _, None) => {
-                    Locator::Lists { index, rows: all, columns: places.map(<[Option<u32>]>::to_vec) }
-                }
-                _ => Locator::Points(index),
-            };
-            (locator, None, Some(order))
-        }
-        Searched::Matrix(matrix) => {
-            (Locator::Distances { rows: all, columns: rows.map(<[u32]>::to_vec) }, Some(matrix), None)
-        }
+/// Refuse a radius that takes in more neighbours than there is memory for, judged by some
+/// of the rows before any list is made.
+fn reserve(
+    search: &Search<'_>,
+    rows: usize,
+    rule: NeighborRule,
+    bytes: &dyn Fn(usize) -> u64,
+    ctx: &Ctx,
+) -> Result<()> {
+    let ask = |neighbors: usize| {
+        let what = "the lists of neighbours and the sum of the local fits";
+        ctx.reserve(bytes(neighbors), what, "lower `radius`, or fit on a subset of the rows")
+    };
+    match rule {
+        NeighborRule::Within(radius) if ask(rows).is_err() => ask(search.mean_within(radius, ctx)?),
+        _ => Ok(()),
     }
 }
 
-/// Whether copies leave some row neighbours in fewer than `least` other places.
-fn crowded(near: &Neighbors, place_of: &[u32], least: usize) -> bool {
-    let mut places: Vec<u32> = Vec::new();
-    near.offsets.windows(2).enumerate().any(|(row, bounds)| {
-        places.clear();
-        places.extend(near.indices[bounds[0]..bounds[1]].iter().map(|&other| place_of[other as usize]));
-        places.retain(|&place| place != place_of[row]);
-        places.sort_unstable();
-        places.dedup();
-        places.len() < least && places.len() < bounds[1] - bounds[0]
+/// Whether duplicates leave some row fewer than `least` distinct neighbours.
+fn crowded(near: &Neighbors, distinct_of: &[u32], least: usize) -> bool {
+    let mut distinct: Vec<u32> = Vec::new();
+    (0..near.rows()).any(|row| {
+        let (indices, _) = near.row(row);
+        distinct.clear();
+        distinct.extend(indices.iter().map(|&other| distinct_of[other as usize]));
+        distinct.retain(|&other| other != distinct_of[row]);
+        distinct.sort_unstable();
+        distinct.dedup();
+        distinct.len() < least && distinct.len() < indices.len()
     })
 }
 
-/// Pieces of the distinct rows as pieces of the rows of the data.
-fn over_data(pieces: &Components, places: &[Option<u32>]) -> Components {
-    let labels: Vec<usize> = places.iter().flatten().map(|&place| pieces.labels[place as usize]).collect();
-    let mut sizes = vec![0; pieces.count()];
-    labels.iter().for_each(|&label| sizes[label] += 1);
-    Components { labels, sizes }
-}
-
-/// Old row → new row.
-fn renumbering(kept: &[u32], rows: usize) -> Vec<Option<u32>> {
-    let mut place = vec![None; rows];
-    kept.iter().enumerate().for_each(|(new, &row)| place[row as usize] = Some(new as u32));
-    place
-}
-
-/// The lists of the rows `kept`, which have no neighbours outside.
-fn restricted(near: &Neighbors, kept: &[u32], inner: &[Option<u32>]) -> Neighbors {
-    let mut part = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
-    for &row in kept {
-        let range = near.offsets[row as usize]..near.offsets[row as usize + 1];
-        part.indices.extend(near.indices[range.clone()].iter().filter_map(|&other| inner[other as usize]));
-        part.distances.extend_from_slice(&near.distances[range]);
-        part.offsets.push(part.indices.len());
-    }
-    part
-}
-
-/// Copies leave some rows too few neighbours.
 fn warn_of_duplicates(rows: usize, distinct: usize, ctx: &Ctx) {
     ctx.warn(
         WarningKind::InputAdjusted,
         format!(
-            "copies leave some rows too few neighbours in other places; the map is made of the {distinct} distinct \
-             rows of {rows}, and equal rows are put in the same place"
-        ),
-    );
-}
-
-/// All but the largest piece are dropped.
-fn warn_of_largest(pieces: &Components, ctx: &Ctx) {
-    let rows = pieces.labels.len();
-    ctx.warn(
-        WarningKind::Disconnected,
-        format!(
-            "the neighbourhood graph has {} connected components (sizes {}); the largest is kept and {} of {rows} \
-             rows are dropped; raise `n_neighbors` or `radius` to keep them",
-            pieces.count(),
-            pieces.sizes_in_words(),
-            rows - pieces.sizes[pieces.largest()]
-        ),
-    );
-}
-
-/// Pieces are embedded one by one.
-fn warn_of_components(pieces: &Components, ctx: &Ctx) {
-    ctx.warn(
-        WarningKind::Disconnected,
-        format!(
-            "the neighbourhood graph has {} connected components (the largest of {} rows); they are embedded one \
-             by one and laid side by side: where they lie relative to one another has no meaning; raise \
-             `n_neighbors` or `radius` if they belong together",
-            pieces.count(),
-            pieces.sizes.iter().max().unwrap_or(&0)
+            "duplicates leave some rows too few distinct neighbours; the {distinct} distinct rows of {rows} were \
+             embedded, and duplicates have the same coordinates; remove duplicates to silence this"
         ),
     );
 }

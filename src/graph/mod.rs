@@ -1,4 +1,4 @@
-//! One symmetric weighted graph, and whether it is in one piece.
+//! One symmetric weighted graph, and whether it is connected.
 //!
 //! Owns: the CSR graph that `neighbors` (or a user) hands over and that the
 //! kernels, the shortest paths and the eigensolvers read; its symmetry, its
@@ -7,22 +7,29 @@
 //! Cost: assembling is O(n + m) in nodes and edges, with no comparison sort.
 
 mod assemble;
-mod closed;
+mod closed_groups;
 mod components;
+mod conformal;
 mod convert;
 pub mod geodesic;
-pub mod known_edges;
-pub mod local_neighborhoods;
-pub mod local_search;
-pub mod locate;
-pub mod neighborhood;
-pub mod neighborhood_graph;
+mod known_edges;
+mod local_neighborhoods;
+mod locate;
+mod neighborhood;
+mod neighborhood_graph;
+mod new_rows;
 mod outliers;
+mod search;
 mod shortcuts;
 
-pub use closed::closed_groups;
+pub use closed_groups::closed_groups;
 pub use components::{Components, Connected, Policy, components, connect};
-pub use locate::Isolated;
+pub use known_edges::KnownEdges;
+pub use local_neighborhoods::{LocalNeeds, LocalNeighborhoods};
+pub use locate::{Isolated, Locator, check_placeable};
+pub use neighborhood::NeighborhoodParams;
+pub use neighborhood_graph::NeighborhoodGraph;
+pub use new_rows::NewRows;
 pub use outliers::{Outliers, outliers};
 pub use shortcuts::{Shortcut, shortcuts, warn_of_shortcuts};
 

@@ -31,7 +31,6 @@ use super::geodesic::{PathMethod, Plan};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::linalg::random::draw;
-use crate::neighbors::Link;
 use detour::{Ends, ends};
 use search::Search;
 use traffic::{Traffic, sums_of_distances};
@@ -71,10 +70,10 @@ pub struct Shortcut {
 
 /// The shortcuts of `graph`, busiest first; none of a sound graph.
 ///
-/// `plan` was made from `graph`. `ignore` lists links that are known to join
+/// `plan` was made from `graph`. `ignore` lists edges that are known to join
 /// separate parts. Too little memory for the search means no finding, not a
 /// refusal.
-pub fn shortcuts(graph: &Graph, plan: &Plan, ignore: &[Link], ctx: &Ctx) -> Result<Vec<Shortcut>> {
+pub fn shortcuts(graph: &Graph, plan: &Plan, ignore: &[(u32, u32)], ctx: &Ctx) -> Result<Vec<Shortcut>> {
     if plan.len() != graph.len() {
         return Err(Error::input(format!(
             "the plan is of {} nodes, the graph of {}",
@@ -87,7 +86,7 @@ pub fn shortcuts(graph: &Graph, plan: &Plan, ignore: &[Link], ctx: &Ctx) -> Resu
     }
     let sources = sample(graph.len(), ctx);
     let traffic = Traffic::new(graph, plan, &sources, ctx)?;
-    let ignore: BTreeSet<Ends> = ignore.iter().map(|link| ends(link.from, link.to)).collect();
+    let ignore: BTreeSet<Ends> = ignore.iter().map(|&(from, to)| ends(from, to)).collect();
     let busy = busy_edges(graph, &traffic, &ignore);
     if busy.first().is_none_or(|edge| edge.share < LEAST_SHARE) {
         return Ok(Vec::new());

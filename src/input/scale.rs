@@ -82,8 +82,16 @@ pub fn largest_of(values: &[f64]) -> f64 {
     values.iter().fold(0.0_f64, |most, value| most.max(value.abs()))
 }
 
-/// The scale for data of any kind. Kernel values and affinities go with the square of
+/// The scale for affinities, full or as the edges of a graph: they go with the square of
 /// a length.
+pub fn scale_of_affinities(data: Data<'_>) -> Scale {
+    match data {
+        Data::Graph(graph) => Scale::for_largest(largest_of(&graph.values).sqrt()),
+        data => scale_of_data(data),
+    }
+}
+
+/// The scale for data of any other kind. Kernel values go with the square of a length.
 pub fn scale_of_data(data: Data<'_>) -> Scale {
     match data {
         Data::Points(points) | Data::Neighborhoods { points, .. } => scale_of_points(points),
@@ -112,7 +120,15 @@ impl ScaledData<'_> {
 }
 
 impl Scale {
-    /// Data at working scale.
+    /// Affinities at working scale.
+    pub fn affinities(self, data: Data<'_>) -> ScaledData<'_> {
+        match data {
+            Data::Graph(graph) => self.power(2).data(Data::Graph(graph)),
+            data => self.data(data),
+        }
+    }
+
+    /// Data of any other kind at working scale.
     pub fn data(self, data: Data<'_>) -> ScaledData<'_> {
         if self.is_one() {
             return ScaledData::Same(data);
@@ -127,7 +143,8 @@ impl Scale {
             Data::Kernel(matrix) => OwnedData::Kernel(matrix.mapv(|value| self.power(2).into(value))),
             Data::Graph(lengths) => OwnedData::Graph(graph(lengths)),
             Data::Neighborhoods { points, lists } => {
-                OwnedData::Neighborhoods { points: self.points(points).into_points(), lists: graph(lists) }
+                // The lists have a unit of their own.
+                OwnedData::Neighborhoods { points: self.points(points).into_points(), lists: lists.clone() }
             }
         })
     }

@@ -7,11 +7,10 @@
 use super::affinity_graph::{self, AffinityGraph, EdgeWeight};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::graph::neighborhood::{Setting, hood};
-use crate::graph::{Isolated, Outliers, Policy};
+use crate::graph::{Isolated, NeighborhoodParams, Outliers, Policy};
 use crate::input::check::{check_offsets, unfit};
 use crate::input::{Csr, Data};
-use crate::neighbors::{Algorithm, Hood, MetricName};
+use crate::neighbors::{Algorithm, MetricName, NeighborRule};
 use crate::params::choices;
 
 choices! {
@@ -82,7 +81,7 @@ impl AffinityRule {
     /// `n_neighbors` as it is used, itself counted; `None` with a radius.
     fn neighbors_used(&self, rows: usize) -> Result<Option<usize>> {
         if self.radius.is_some() {
-            hood(self.n_neighbors, self.radius)?;
+            NeighborRule::from_params(self.n_neighbors, self.radius)?;
             return Ok(None);
         }
         let k = self.n_neighbors.unwrap_or_else(|| automatic_neighbors(rows));
@@ -101,17 +100,22 @@ impl AffinityRule {
         Ok(Some(k))
     }
 
-    fn by_neighbors(&self, data: Data<'_>, ctx: &Ctx) -> Result<(AffinityGraph, Option<usize>)> {
-        let k = self.neighbors_used(data.rows())?;
-        let setting = Setting {
-            hood: hood(k.map(|k| k - 1), self.radius)?,
+    fn neighborhood(&self, rule: NeighborRule) -> Result<NeighborhoodParams> {
+        Ok(NeighborhoodParams {
+            rule,
             metric: self.metric.metric(self.p)?,
             algorithm: self.algorithm,
             policy: self.policy,
             outliers: Outliers::Keep,
-            pieces_may_stay: false,
-        };
-        Ok((affinity_graph::of_neighborhood(&setting, self.edge_weight(), self.isolated, data, ctx)?, k))
+            isolated: self.isolated,
+            conformal: false,
+        })
+    }
+
+    fn by_neighbors(&self, data: Data<'_>, ctx: &Ctx) -> Result<(AffinityGraph, Option<usize>)> {
+        let k = self.neighbors_used(data.rows())?;
+        let params = self.neighborhood(NeighborRule::from_params(k.map(|k| k - 1), self.radius)?)?;
+        Ok((affinity_graph::of_neighborhood(&params, self.edge_weight(), data, ctx)?, k))
     }
 
     /// Stored edges are the neighbours; `n_neighbors` takes the nearest of them and
@@ -122,13 +126,13 @@ impl AffinityRule {
         let own = usize::from((0..graph.rows()).all(names_itself));
         let others = |row: usize| graph.row(row).0.iter().filter(|&&other| other as usize != row).count();
         let longest = (0..graph.rows()).map(others).max().unwrap_or(0);
-        let hood = match (self.n_neighbors, self.radius) {
-            (None, None) => Hood::Nearest(graph.rows()),
-            (Some(k), None) if k > own => Hood::Nearest(k - own),
-            (k, radius) => hood(k.map(|k| k.saturating_sub(own)), radius)?,
+        let rule = match (self.n_neighbors, self.radius) {
+            (None, None) => NeighborRule::Nearest(graph.rows()),
+            (Some(k), None) if k > own => NeighborRule::Nearest(k - own),
+            (k, radius) => NeighborRule::from_params(k.map(|k| k.saturating_sub(own)), radius)?,
         };
-        let (weight, policy) = (self.edge_weight(), self.policy);
-        let graph = affinity_graph::of_length_graph(graph, hood, weight, policy, self.isolated, ctx)?;
+        let params = self.neighborhood(rule)?;
+        let graph = affinity_graph::of_length_graph(graph, &params, self.edge_weight(), ctx)?;
         Ok((graph, self.n_neighbors.map(|k| k.min(longest + own))))
     }
 

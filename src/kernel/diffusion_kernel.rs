@@ -2,7 +2,7 @@
 //! graph or full, and the kernel of new rows.
 //!
 //! Place: the first half of diffusion maps. Symbols as in [`crate::kernel::diffusion`]:
-//! k = exp(−d²/ε). Lengths are at working scale, ε with them.
+//! k = exp(−d²/ε).
 //!
 //! Cost: a neighbour search and O(edges), or n²·D for all pairs.
 
@@ -10,87 +10,70 @@ use ndarray::{Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::affinity_components::{in_pieces, on_manifold, vanishing};
-use super::affinity_graph::bridge_rows;
+use super::affinity_components::{by_policy, on_graph, vanishing};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::graph::Isolated;
-use crate::graph::geodesic::PathMethod;
-use crate::graph::locate::Locator;
-use crate::graph::neighborhood::Setting;
-use crate::graph::neighborhood_graph::{Manifold, NewRows, Paths};
-use crate::graph::{Components, Graph};
+use crate::graph::{Components, Graph, Isolated, Locator, NeighborhoodGraph, NeighborhoodParams, NewRows};
 use crate::input::Data;
-use crate::input::Scale;
 use crate::input::check;
 use crate::input::check::unfit;
-use crate::input::rows::as_indices;
-use crate::input::rows::{spread_rows, with_equal_rows};
-use crate::input::scale::{scale_of_matrix, scale_of_points};
+use crate::input::rows::{RowMap, as_indices};
 use crate::kernel::affinity::{Affinity, reaches, weigh};
 use crate::kernel::diffusion::{Width, automatic_width, sample};
-use crate::neighbors::ignores_scale;
-use crate::neighbors::{Hood, Index, Neighbors};
+use crate::neighbors::{Index, NeighborRule};
 
-/// The kernel of the rows that take part, without its diagonal.
+/// The kernel of the rows in use, without its diagonal.
 pub struct DiffusionKernel {
     /// k off the diagonal.
     pub kernel: Affinity,
-    /// Pieces that were left as they are.
-    pub pieces: Components,
-    /// Piece of each row of the data before the policy acted.
+    /// Components that were left as they are.
+    pub components: Components,
+    /// Component of each row of the data before the policy acted.
     pub labels: Vec<usize>,
-    /// Links that were added, as rows of the data.
-    pub bridges: Array2<i64>,
+    /// Edges that were added, as rows of the data.
+    pub bridges: Vec<[u32; 2]>,
     /// Where new rows find theirs.
-    pub reach: Reach,
-    /// ε at working scale.
+    pub source: KernelSource,
+    /// ε.
     pub epsilon: f64,
-    /// The dimension that the automatic ε saw.
+    /// The dimension that the automatic ε found.
     pub dimension: Option<f64>,
 }
 
 /// The training rows as new rows meet them.
-#[derive(Debug, Serialize, Deserialize)]
-pub enum Reach {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum KernelSource {
     /// Their nearest.
-    Near(Box<Manifold>),
+    Near(Box<NeighborhoodGraph>),
     /// All of them.
     All {
         /// Finds them.
         locator: Locator,
-        /// Rows of the data that take part, when some were left out.
-        kept: Option<Vec<u32>>,
-        /// Row of those that take part → an earlier one in the same place.
-        twins: Vec<Option<u32>>,
-        /// What the data was multiplied by.
-        input_scale: Scale,
-        /// What lengths are multiplied by, against the data's own.
-        length_scale: Scale,
+        /// The rows in use.
+        rows: RowMap,
     },
 }
 
-/// Which ε: the one given, in the data's units, or the automatic one.
+/// Which ε: the one given, or the automatic one.
 #[derive(Debug, Clone, Copy)]
 pub struct Epsilon(pub Option<f64>);
 
 impl Epsilon {
-    /// ε at working scale; refused when no pair of `lengths` would be left.
+    /// ε; refused when the kernel of every pair of `lengths` would vanish.
     fn choose<'a>(
         self,
-        scale: Scale,
         automatic: impl FnOnce() -> Result<Width>,
         mut lengths: impl Iterator<Item = &'a f64>,
+        ctx: &Ctx,
     ) -> Result<(f64, Option<f64>)> {
-        let Some(given) = self.0 else {
+        let Some(epsilon) = self.0 else {
             let width = automatic()?;
             return Ok((width.epsilon, Some(width.dimension)));
         };
-        let epsilon = scale.into(scale.into(given));
         if lengths.any(|&length| gauss(length, epsilon) > 0.0) {
             return Ok((epsilon, None));
         }
-        let suggested = scale.back_squared(automatic()?.epsilon);
+        let (given, suggested) = (ctx.data_square(epsilon), ctx.data_square(automatic()?.epsilon));
         Err(Error::param(
             "epsilon",
             format!(
@@ -108,25 +91,23 @@ pub fn gauss(length: f64, epsilon: f64) -> f64 {
 
 /// The kernel on the neighbourhood graph.
 pub fn near(
-    setting: &Setting,
-    isolated: Isolated,
+    params: &NeighborhoodParams,
     epsilon: Epsilon,
     data: Data<'_>,
     ctx: &Ctx,
 ) -> Result<DiffusionKernel> {
-    let paths = Paths { method: PathMethod::Auto, conformal: false, isolated };
-    let manifold = Manifold::new(setting, paths, data, ctx)?;
-    let (lengths, scale) = (manifold.graph(), manifold.length_scale());
-    let automatic = || width_on_lists(&manifold, setting.hood, data, ctx);
-    let (epsilon, dimension) = epsilon.choose(scale, automatic, lengths.weights().iter())?;
-    let kernel = weigh(lengths, &bridge_rows(&manifold), |length| gauss(length, epsilon), ctx)?;
-    let (held, manifold) = on_manifold(Affinity::Sparse(kernel), 1.0, "epsilon", manifold, setting, ctx)?;
+    let graph = params.build(data, ctx)?;
+    let lengths = graph.lengths();
+    let automatic = || width_on_lists(&graph, params.rule, data, ctx);
+    let (epsilon, dimension) = epsilon.choose(automatic, lengths.weights().iter(), ctx)?;
+    let kernel = weigh(lengths, &graph.bridges_in_use(), |length| gauss(length, epsilon), ctx)?;
+    let (found, graph) = on_graph(Affinity::Sparse(kernel), 1.0, "epsilon", graph, params, ctx)?;
     Ok(DiffusionKernel {
-        kernel: held.affinity,
-        pieces: held.pieces,
-        labels: held.labels,
-        bridges: manifold.bridges().clone(),
-        reach: Reach::Near(Box::new(manifold)),
+        kernel: found.affinity,
+        components: found.components,
+        labels: found.labels,
+        bridges: graph.bridges().to_vec(),
+        source: KernelSource::Near(Box::new(graph)),
         epsilon,
         dimension,
     })
@@ -141,14 +122,14 @@ pub fn near(
 /// but then rows in thin regions must still have somewhere to go: it is not cut below
 /// the squared distance to neighbour [`NEAR`] of all but a hundredth of the rows, and in
 /// no case lies below that distance's median.
-fn width_on_lists(manifold: &Manifold, hood: Hood, data: Data<'_>, ctx: &Ctx) -> Result<Width> {
+fn width_on_lists(graph: &NeighborhoodGraph, rule: NeighborRule, data: Data<'_>, ctx: &Ctx) -> Result<Width> {
     /// exp(−5) is what the kernel falls to at the end of the lists.
     const REACH: f64 = 0.2;
-    /// Enough steps to leave a place in two or three dimensions.
+    /// Enough steps to leave a region in two or three dimensions.
     const NEAR: usize = 4;
-    let lengths = manifold.graph();
+    let lengths = graph.lengths();
     let (some, compared) = sample(lengths.len());
-    let lists: Vec<Vec<f64>> = match manifold.lengths_between(&some, &compared, data, ctx)? {
+    let lists: Vec<Vec<f64>> = match graph.distances_between(&some, &compared, data, ctx)? {
         Some(table) => squares_of_others(&table, &some, &compared),
         None => {
             let squares =
@@ -157,7 +138,7 @@ fn width_on_lists(manifold: &Manifold, hood: Hood, data: Data<'_>, ctx: &Ctx) ->
         }
     };
     let width = automatic_width(&lists, ctx)?;
-    let k = if let Hood::Nearest(k) = hood { k } else { usize::MAX };
+    let k = if let NeighborRule::Nearest(k) = rule { k } else { usize::MAX };
     let last = squared_reaches(lengths, k);
     let near = squared_reaches(lengths, k.min(NEAR));
     let widest = (REACH * quantile(&last, 0.5)).max(quantile(&near, 0.99));
@@ -165,7 +146,7 @@ fn width_on_lists(manifold: &Manifold, hood: Hood, data: Data<'_>, ctx: &Ctx) ->
     Ok(Width { epsilon: epsilon.max(quantile(&near, 0.5)), ..width })
 }
 
-/// Squared distances to the k-th neighbour, ascending; copies aside.
+/// Squared distances to the k-th neighbour, ascending; duplicates aside.
 fn squared_reaches(lengths: &Graph, k: usize) -> Vec<f64> {
     let mut squares: Vec<f64> =
         reaches(lengths, k).iter().map(|reach| reach.0 * reach.0).filter(|&square| square > 0.0).collect();
@@ -189,115 +170,80 @@ fn squares_of_others(table: &Array2<f64>, some: &[u32], compared: &[u32]) -> Vec
 }
 
 /// The kernel of all pairs.
-pub fn all_pairs(setting: &Setting, epsilon: Epsilon, data: Data<'_>, ctx: &Ctx) -> Result<DiffusionKernel> {
-    let (mut matrix, index, input_scale, length_scale) = match (data, setting.metric) {
+pub fn all_pairs(
+    params: &NeighborhoodParams,
+    epsilon: Epsilon,
+    data: Data<'_>,
+    ctx: &Ctx,
+) -> Result<DiffusionKernel> {
+    let (mut matrix, locator) = match (data, params.metric) {
         (Data::Points(points), Some(metric)) => {
-            let input_scale = scale_of_points(points);
-            let length_scale = if ignores_scale(metric) { Scale::ONE } else { input_scale };
-            let scaled = input_scale.points(points);
-            let index = Index::build(scaled.view(), metric, setting.algorithm, ctx)?;
-            (index.matrix(None, ctx)?, Some(index), input_scale, length_scale)
+            let index = Index::build(points, metric, params.algorithm, ctx)?;
+            (index.matrix(None, ctx)?, Locator::Points(Box::new(index)))
         }
-        (Data::Distances(matrix), None) => {
-            let matrix = check::distances(matrix, ctx)?;
-            let scale = scale_of_matrix(matrix.view());
-            (scale.matrix(matrix.view()).into_owned(), None, scale, scale)
-        }
+        (Data::Distances(matrix), None) => (check::distances(matrix, ctx)?.into_owned(), Locator::Distances),
         (data, metric) => return Err(unfit(data, metric.is_none(), "distances")),
     };
     let rows = matrix.nrows();
-    let twin = |i: usize| {
+    let duplicate = |i: usize| {
         ctx.check()?;
-        Ok((0..i).find(|&j| matrix[[i, j]] == 0.0).map(|j| j as u32))
+        Ok((0..i).find(|&j| matrix[[i, j]] == 0.0).map(|j| (i, j)))
     };
-    let twins: Vec<Option<u32>> = (0..rows).into_par_iter().map(twin).collect::<Result<_>>()?;
+    let duplicates: Vec<Option<(usize, usize)>> =
+        (0..rows).into_par_iter().map(duplicate).collect::<Result<_>>()?;
     let automatic = || {
         let (some, compared) = sample(rows);
         let table = matrix.select(Axis(0), &as_indices(&some)).select(Axis(1), &as_indices(&compared));
         automatic_width(&squares_of_others(&table, &some, &compared), ctx)
     };
     let off_diagonal = matrix.indexed_iter().filter(|((i, j), _)| i < j).map(|(_, length)| length);
-    let (epsilon, dimension) = epsilon.choose(length_scale, automatic, off_diagonal)?;
+    let (epsilon, dimension) = epsilon.choose(automatic, off_diagonal, ctx)?;
     matrix.par_mapv_inplace(|length| gauss(length, epsilon));
-    let held = in_pieces(Affinity::Dense(matrix), 1.0, setting.policy, &vanishing("epsilon"), ctx)?;
-    let locator = match (index, &held.kept) {
-        (Some(index), None) => Locator::Points(Box::new(index)),
-        (Some(index), Some(kept)) => {
-            let part = index.points().view().select(&as_indices(kept));
-            Locator::Points(Box::new(Index::build(part.view(), index.metric(), setting.algorithm, ctx)?))
-        }
-        (None, kept) => Locator::Distances { rows, columns: kept.clone() },
+    let (affinity, all) = (Affinity::Dense(matrix), RowMap::all(rows));
+    let found = by_policy(affinity, all, 1.0, params.policy, &vanishing("epsilon"), ctx)?;
+    let locator = match found.rows.used() {
+        Some(used) => locator.only(used, params.algorithm, ctx)?,
+        None => locator,
     };
-    // Rows in the same place are in the same piece.
-    let part = |row: u32| {
-        held.kept.as_ref().map_or(Some(row), |kept| kept.binary_search(&row).ok().map(|at| at as u32))
-    };
-    let twins = (0..rows as u32)
-        .filter(|&row| part(row).is_some())
-        .map(|row| twins[row as usize].and_then(part))
-        .collect();
+    // Duplicates are in the same component.
+    let pair = |(row, first): (usize, usize)| Some((found.rows.used_row(row)?, found.rows.used_row(first)?));
+    let duplicates: Vec<(u32, u32)> = duplicates.into_iter().flatten().filter_map(pair).collect();
     Ok(DiffusionKernel {
-        kernel: held.affinity,
-        pieces: held.pieces,
-        labels: held.labels,
-        bridges: Array2::zeros((0, 2)),
-        reach: Reach::All { locator, kept: held.kept, twins, input_scale, length_scale },
+        kernel: found.affinity,
+        components: found.components,
+        labels: found.labels,
+        bridges: Vec::new(),
+        source: KernelSource::All { locator, rows: found.rows.with_duplicates(duplicates) },
         epsilon,
         dimension,
     })
 }
 
-impl Reach {
-    /// What lengths are multiplied by, against the data's own.
-    pub fn length_scale(&self) -> Scale {
+impl KernelSource {
+    /// The rows of the data that are in use.
+    pub fn rows(&self) -> &RowMap {
         match self {
-            Reach::Near(manifold) => manifold.length_scale(),
-            Reach::All { length_scale, .. } => *length_scale,
+            KernelSource::Near(graph) => graph.rows(),
+            KernelSource::All { rows, .. } => rows,
         }
     }
 
-    /// Rows that take part as `rows` rows of the data: equal rows alike, others NaN.
-    pub fn as_data_rows(&self, values: Array2<f64>, rows: usize, ctx: &Ctx) -> Result<Array2<f64>> {
-        match self {
-            Reach::Near(manifold) => Ok(manifold.as_data_rows(values)),
-            Reach::All { kept, twins, .. } => {
-                let values = with_equal_rows(values, |row| twins[row].map(|twin| twin as usize), ctx)?;
-                Ok(spread_rows(values, kept.as_deref(), rows))
-            }
-        }
+    /// An order of the rows in use in which near rows are near, if one is known.
+    pub fn order(&self) -> Option<&[u32]> {
+        if let KernelSource::Near(graph) = self { graph.order() } else { None }
     }
 
-    /// New rows: those in the place of a training row, and the lengths of others to
-    /// the `part` rows that take part.
-    pub fn find(&self, data: Data<'_>, part: usize, ctx: &Ctx) -> Result<NewRows> {
+    /// New rows: duplicates of training rows, and the distances of others to rows in use.
+    pub fn find(&self, data: Data<'_>, ctx: &Ctx) -> Result<NewRows> {
         match self {
-            Reach::Near(manifold) => manifold.find(data, ctx),
-            Reach::All { locator, kept, input_scale, .. } => {
-                let need = 12 * data.rows() as u64 * part as u64;
+            KernelSource::Near(graph) => graph.find(data, ctx),
+            KernelSource::All { locator, rows } => {
+                let need = 12 * data.rows() as u64 * rows.len() as u64;
                 ctx.reserve(need, "the kernel of the new rows", "transform fewer rows at a time")?;
-                let found = locator.find(data, Hood::Nearest(part), false, *input_scale, ctx)?;
-                let data_row = |row: u32| kept.as_ref().map_or(row, |kept| kept[row as usize]) as usize;
-                sorted(&found, data_row)
+                let all = NeighborRule::Nearest(rows.len());
+                let found = locator.find(data, rows, all, Isolated::Error, ctx)?;
+                Ok(NewRows::new(&found, rows, |_| None))
             }
         }
     }
-}
-
-/// New rows by whether their nearest training row is in the same place.
-fn sorted(found: &Neighbors, data_row: impl Fn(u32) -> usize) -> Result<NewRows> {
-    let count = found.offsets.len() - 1;
-    let near = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
-    let mut rows = NewRows { count, twins: Vec::new(), away: Vec::new(), near };
-    for (row, bounds) in found.offsets.windows(2).enumerate() {
-        let range = bounds[0]..bounds[1];
-        if found.distances.get(range.start).is_some_and(|&nearest| nearest == 0.0) {
-            rows.twins.push((row, data_row(found.indices[range.start])));
-            continue;
-        }
-        rows.away.push(row);
-        rows.near.indices.extend_from_slice(&found.indices[range.clone()]);
-        rows.near.distances.extend_from_slice(&found.distances[range]);
-        rows.near.offsets.push(rows.near.indices.len());
-    }
-    Ok(rows)
 }

@@ -3,7 +3,7 @@
 //! Place: the door to [`super::affinity`] for affinities that are already known.
 //! They must be finite and not negative; every refusal names the pair. Where the two
 //! directions of an affinity differ their mean is taken, as in scikit-learn, and the user
-//! is told of the pair in which they differ most, unless it is by rounding.
+//! is warned of the pair in which they differ most, unless it is by rounding.
 //!
 //! Cost: one pass over a full matrix, a sort of the entries of a sparse one.
 
@@ -14,8 +14,8 @@ use super::affinity::Affinity;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::graph::Graph;
+use crate::input::Csr;
 use crate::input::check::asymmetry_by;
-use crate::input::{Csr, Scale};
 
 /// Largest difference of the two directions of an affinity that counts as rounding,
 /// relative to the largest affinity of either row.
@@ -23,12 +23,10 @@ pub const ASYMMETRY: f64 = 1e-8;
 
 /// Affinities as they are worked with.
 pub struct Given {
-    /// At working scale, so that sums of them are numbers.
+    /// Between different rows.
     pub affinity: Affinity,
-    /// What each row is to itself, in the units of the data.
-    pub own: Vec<f64>,
-    /// What the affinities were multiplied by.
-    pub scale: Scale,
+    /// The affinity of each row to itself.
+    pub diagonal: Vec<f64>,
 }
 
 /// A caller's full matrix of affinities: square, not negative.
@@ -53,23 +51,18 @@ pub fn given_dense(matrix: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Given> {
     let most: Vec<f64> = (0..n).into_par_iter().map(most).collect();
     let (gap, i, j) = asymmetry_by(matrix, |gap, i, j| gap / most[i].min(most[j]), ctx)?;
     if gap > ASYMMETRY {
-        tell_of_asymmetry(i, j, matrix[[i, j]], matrix[[j, i]], ctx);
+        warn_of_asymmetry(i, j, matrix[[i, j]], matrix[[j, i]], ctx);
     }
     ctx.reserve(
         8 * (n * n) as u64,
         "a copy of the affinity matrix",
         "pass the affinities as a sparse matrix",
     )?;
-    let scale = Scale::for_largest(most.iter().fold(0.0, |most, &weight| weight.max(most)));
-    let mean = |(i, j)| scale.into(0.5 * matrix[[i, j]] + 0.5 * matrix[[j, i]]);
-    let full = match gap {
-        0.0 if scale.is_one() => matrix.to_owned(),
-        0.0 => matrix.mapv(|weight| scale.into(weight)),
-        _ => Array2::from_shape_fn((n, n), mean),
-    };
+    let mean = |(i, j)| 0.5 * matrix[[i, j]] + 0.5 * matrix[[j, i]];
+    let full = if gap == 0.0 { matrix.to_owned() } else { Array2::from_shape_fn((n, n), mean) };
     let mut affinity = Affinity::Dense(full);
     affinity.take_diagonal();
-    Ok(Given { affinity, own: matrix.diag().to_vec(), scale })
+    Ok(Given { affinity, diagonal: matrix.diag().to_vec() })
 }
 
 /// A caller's sparse affinities: square, not negative. What is not stored is 0.
@@ -83,8 +76,7 @@ pub fn given_sparse(given: &Csr, ctx: &Ctx) -> Result<Given> {
     }
     // Entries as written and as seen from the other end, each row ascending.
     let mut entries: Vec<(u32, u32, f64, bool)> = Vec::with_capacity(2 * given.indices.len());
-    let mut own = vec![0.0; n];
-    let mut largest = 0.0_f64;
+    let mut diagonal = vec![0.0; n];
     for i in 0..n {
         let (columns, values) = given.row(i);
         for (&j, &value) in columns.iter().zip(values) {
@@ -95,23 +87,20 @@ pub fn given_sparse(given: &Csr, ctx: &Ctx) -> Result<Given> {
                 return Err(fault);
             }
             if j as usize == i {
-                own[i] += value;
+                diagonal[i] += value;
                 continue;
             }
-            largest = largest.max(value);
             entries.push((i as u32, j, value, false));
             entries.push((j, i as u32, value, true));
         }
     }
-    let scale = Scale::for_largest(largest);
-    entries.iter_mut().for_each(|entry| entry.2 = scale.into(entry.2));
     entries.sort_unstable_by_key(|&(i, j, _, turned)| (i, j, turned));
-    let affinity = Affinity::Sparse(paired(n, &entries, scale, ctx)?);
-    Ok(Given { affinity, own, scale })
+    let affinity = Affinity::Sparse(paired(n, &entries, ctx)?);
+    Ok(Given { affinity, diagonal })
 }
 
 /// The graph of sorted entries that are there as written and as seen from the other end.
-fn paired(n: usize, entries: &[(u32, u32, f64, bool)], scale: Scale, ctx: &Ctx) -> Result<Graph> {
+fn paired(n: usize, entries: &[(u32, u32, f64, bool)], ctx: &Ctx) -> Result<Graph> {
     let (mut offsets, mut targets, mut weights) = (vec![0], Vec::new(), Vec::new());
     let mut most = vec![0.0_f64; n];
     let mut gaps = Vec::new();
@@ -137,10 +126,10 @@ fn paired(n: usize, entries: &[(u32, u32, f64, bool)], scale: Scale, ctx: &Ctx) 
         offsets.push(targets.len());
     }
     let share = |&(i, j, ahead, back): &(usize, usize, f64, f64)| (ahead - back).abs() / most[i].min(most[j]);
-    // Each pair is there from both ends: the first of them is told.
+    // Each pair is there from both ends: the first of them is named.
     let worst = gaps.iter().reduce(|worst, pair| if share(pair) > share(worst) { pair } else { worst });
     if let Some(&(i, j, ahead, back)) = worst.filter(|pair| share(pair) > ASYMMETRY) {
-        tell_of_asymmetry(i, j, scale.back(ahead), scale.back(back), ctx);
+        warn_of_asymmetry(i, j, ahead, back, ctx);
     }
     Graph::from_csr(n, &offsets, &targets, &weights, ctx)
 }
@@ -157,11 +146,12 @@ fn fault(i: usize, j: usize, weight: f64) -> Option<Error> {
     )))
 }
 
-fn tell_of_asymmetry(i: usize, j: usize, ahead: f64, back: f64, ctx: &Ctx) {
+fn warn_of_asymmetry(i: usize, j: usize, ahead: f64, back: f64, ctx: &Ctx) {
+    let (ahead, back) = (ctx.data_square(ahead), ctx.data_square(back));
     ctx.warn(
         WarningKind::InputAdjusted,
         format!(
-            "the affinity matrix is not symmetric: from row {i} to row {j} it is {ahead}, back it is {back}; the \
+            "Array must be symmetric: the affinity matrix is not; from row {i} to row {j} it is {ahead}, back it is {back}; the \
              mean (A + A.T) / 2 is used, pass that to silence this"
         ),
     );
@@ -172,23 +162,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sparse_affinities_may_be_unsorted_and_lopsided_ones_are_told() {
+    fn sparse_affinities_may_be_unsorted_and_asymmetric_ones_are_warned_of() {
         let csr = |values: Vec<f64>| Csr { cols: 2, offsets: vec![0, 2, 3], indices: vec![1, 0, 0], values };
         let weights = |values| {
             let ctx = Ctx::new(1, 0);
             let given = given_sparse(&csr(values), &ctx)?;
             let Affinity::Sparse(graph) = given.affinity else { panic!() };
-            let told: Vec<String> = ctx.take_warnings().into_iter().map(|warning| warning.message).collect();
-            Ok::<_, Error>((
-                graph.weights().iter().map(|&weight| given.scale.back(weight)).collect(),
-                given.own,
-                told,
-            ))
+            let warned: Vec<String> =
+                ctx.take_warnings().into_iter().map(|warning| warning.message).collect();
+            Ok::<_, Error>((graph.weights().to_vec(), given.diagonal, warned))
         };
         assert_eq!(weights(vec![2.0, 5.0, 2.0]).unwrap(), (vec![2.0, 2.0], vec![5.0, 0.0], vec![]));
-        let (mean, _, told) = weights(vec![2.0, 5.0, 3.0]).unwrap();
+        let (mean, _, warned) = weights(vec![2.0, 5.0, 3.0]).unwrap();
         assert_eq!(mean, [2.5, 2.5]);
-        assert!(told[0].contains("from row 0 to row 1 it is 2, back it is 3"), "{told:?}");
+        assert!(warned[0].contains("from row 0 to row 1 it is 2, back it is 3"), "{warned:?}");
         let refused = weights(vec![2.0, 5.0, -3.0]).unwrap_err().to_string();
         assert!(refused.contains("rows 1 and 0"), "{refused}");
     }

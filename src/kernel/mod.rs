@@ -1,25 +1,21 @@
 //! Every matrix whose spectrum is an embedding.
 //!
-//! - [`center`]: doubly centred squared distances and kernels, never formed;
-//! - [`packed_center`]: the same over the packed half of a distance matrix;
-//! - [`constant`]: the constant that makes distances Euclidean;
-//! - [`points`]: the covariance and the Gram matrix of centred points;
-//! - [`covariance`]: principal axes;
+//! - [`centering`]: doubly centred squared distances and kernels, never formed;
+//! - [`packed_centering`]: the same over the packed half of a distance matrix;
+//! - [`gram`]: the covariance and the Gram matrix of centred points;
 //! - [`functions`]: kernel functions between two sets of points;
-//! - [`sparse`]: sparse symmetric matrices that are held;
-//! - [`local`]: what each neighbourhood says, as a small block;
-//! - [`alignment`]: local blocks added up to one sparse matrix;
-//! - [`root`]: the same sum by its root;
-//! - [`affinity`]: weights on a neighbourhood graph or between all pairs;
-//! - [`given_affinity`]: those that a caller brings;
-//! - [`laplacian`]: the normalised Laplacian of affinities;
-//! - [`markov`]: the random walk of a Gaussian kernel, its density taken out.
+//! - [`local`]: what each neighbourhood says, as a small block, and the sum of the blocks;
+//! - [`affinity`]: weights on a neighbourhood graph or between all pairs, from data by
+//!   [`affinity_rule`] and [`affinity_graph`], from the caller by [`given_affinity`];
+//! - [`affinity_components`]: their connected components; [`bandwidth`]: their width;
+//! - [`laplacian`]: the Laplacian of affinities;
+//! - [`diffusion`]: the random walk of a Gaussian kernel, from data by [`diffusion_kernel`].
 
 pub mod affinity;
 pub mod affinity_components;
 pub mod affinity_graph;
 pub mod affinity_rule;
-pub mod affinity_spread;
+mod bandwidth;
 pub mod centering;
 pub mod diffusion;
 pub mod diffusion_kernel;

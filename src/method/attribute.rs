@@ -4,7 +4,8 @@
 use ndarray::{Array1, Array2};
 
 use crate::error::Result;
-use crate::graph::Graph;
+use crate::graph::geodesic::Geodesics;
+use crate::graph::{Graph, NeighborhoodGraph};
 use crate::scale::Scale;
 
 /// A fitted attribute.
@@ -38,6 +39,37 @@ impl Attribute {
     /// Labels or indices from a slice.
     pub(crate) fn indices(values: &[usize]) -> Self {
         Attribute::Indices(values.iter().map(|&value| value as i64).collect())
+    }
+
+    /// Pairs of rows.
+    pub(crate) fn pairs(rows: &[[u32; 2]]) -> Self {
+        Attribute::IndexMatrix(Array2::from_shape_fn((rows.len(), 2), |(pair, end)| {
+            i64::from(rows[pair][end])
+        }))
+    }
+
+    /// What a user may ask of connected components: their labels and their number.
+    pub(crate) fn of_components(labels: &[usize]) -> Vec<(&'static str, Attribute)> {
+        let count = labels.iter().max().map_or(0, |last| last + 1);
+        vec![
+            ("component_labels", Attribute::indices(labels)),
+            ("n_connected_components", Attribute::Int(count as i64)),
+        ]
+    }
+
+    /// What a user may ask of shortest paths and the graph they run on.
+    pub(crate) fn of_geodesics(paths: &Geodesics) -> Result<Vec<(&'static str, Attribute)>> {
+        let graph: &NeighborhoodGraph = paths.graph();
+        let outliers: Vec<usize> = graph.outliers().iter().map(|&row| row as usize).collect();
+        let mut named = Attribute::of_components(graph.labels());
+        named.extend([
+            ("graph", Attribute::Graph(graph.lengths_of_data()?)),
+            ("bridges", Attribute::pairs(graph.bridges())),
+            ("outliers", Attribute::indices(&outliers)),
+            ("shortcuts", Attribute::pairs(paths.shortcuts())),
+            ("path_method", Attribute::Str(paths.method().name().to_string())),
+        ]);
+        Ok(named)
     }
 
     /// The number or numbers of a vector; nothing for other kinds.
@@ -83,6 +115,19 @@ pub struct Units {
 impl Units {
     /// Pure numbers.
     pub const NONE: Units = Units { coordinates: 0, attributes: &[] };
+
+    /// Of coordinates whose straight distances are lengths of a graph with this unit, and of
+    /// what is measured with them.
+    pub(crate) fn of_lengths(unit: i32) -> Units {
+        const LENGTHS: &[(&str, i32)] = &[
+            ("eigenvalues", 2),
+            ("constant", 1),
+            ("graph", 1),
+            ("dist_matrix", 1),
+            ("reconstruction_error", 2),
+        ];
+        if unit == 0 { Units::NONE } else { Units { coordinates: unit, attributes: LENGTHS } }
+    }
 
     /// Of one attribute.
     pub(crate) fn of(&self, name: &str) -> i32 {

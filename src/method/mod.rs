@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result, Warning};
-use crate::input::scale::scale_of_data;
+use crate::input::scale::{ScaledData, scale_of_affinities, scale_of_data};
 use crate::input::{Data, check_finite, check_points};
 use crate::params::Params;
 use crate::scale::Scale;
@@ -30,14 +30,32 @@ pub use attribute::{Attribute, Units};
 pub(crate) use saved::read;
 
 /// What multiplying all data by a number does to the distances a method works with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scaling {
     /// They are multiplied by it.
     Distances,
     /// They do not change: the metric compares angles.
     Angles,
+    /// The data is affinities, which go with the square of a length.
+    Affinities,
     /// The method has a width of its own: the data is taken as it is.
     Absolute,
+}
+
+impl Scaling {
+    /// What the data is multiplied by, and what that does to lengths.
+    fn scales(self, data: Data<'_>) -> (Scale, Scale) {
+        match self {
+            Scaling::Distances => (scale_of_data(data), scale_of_data(data)),
+            Scaling::Angles => (scale_of_data(data), Scale::ONE),
+            Scaling::Affinities => (scale_of_affinities(data), scale_of_affinities(data)),
+            Scaling::Absolute => (Scale::ONE, Scale::ONE),
+        }
+    }
+
+    fn apply(self, scale: Scale, data: Data<'_>) -> ScaledData<'_> {
+        if self == Scaling::Affinities { scale.affinities(data) } else { scale.data(data) }
+    }
 }
 
 /// A method as its author writes it: parameters, the computation, its memory.
@@ -98,6 +116,8 @@ pub struct Fitted<M> {
     /// The method's name.
     method: String,
     model: M,
+    /// How data is multiplied.
+    scaling: Scaling,
     /// What the data was multiplied by.
     scale: Scale,
     /// What distances were multiplied by.
@@ -126,10 +146,9 @@ pub(crate) fn drive<M: Model>(
 ) -> Result<Fitted<M>> {
     answer(ctx, || {
         check_data(data)?;
-        let scale = if scaling == Scaling::Absolute { Scale::ONE } else { scale_of_data(data) };
-        let lengths = if scaling == Scaling::Distances { scale } else { Scale::ONE };
+        let (scale, lengths) = scaling.scales(data);
         let run = ctx.for_run(lengths);
-        let model = compute(scale.data(data).view(), lengths, &run)?;
+        let model = compute(scaling.apply(scale, data).view(), lengths, &run)?;
         run.check()?;
         let warnings = run.take_warnings();
         ctx.extend_warnings(&warnings);
@@ -137,7 +156,8 @@ pub(crate) fn drive<M: Model>(
         let embedding = (!power.is_one())
             .then(|| model.embedding().map(|placed| placed.mapv(|value| power.back(value))))
             .flatten();
-        let fitted = Fitted { method: method.to_string(), model, scale, lengths, embedding, warnings };
+        let method = method.to_string();
+        let fitted = Fitted { method, model, scaling, scale, lengths, embedding, warnings };
         fitted.check(data.rows())?;
         Ok(fitted)
     })
@@ -210,7 +230,7 @@ impl<M: Model> Fitted<M> {
         let data = data.into();
         let mut placed = self.run(ctx, |run| {
             check_data(data)?;
-            self.model.transform(self.scale.data(data).view(), run)
+            self.model.transform(self.scaling.apply(self.scale, data).view(), run)
         })?;
         let power = self.lengths.power(self.model.units().coordinates);
         if !power.is_one() {

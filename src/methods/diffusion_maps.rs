@@ -18,26 +18,22 @@ use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::graph::{Isolated, Outliers};
-use crate::neighbors::{MetricName, NeighborsAlgorithm};
-use crate::spectrum::SparseSolver;
-use crate::input::check::check_components;
-use crate::kernel::diffusion_kernel::{DiffusionKernel, Epsilon, Reach, all_pairs, gauss, near};
-use crate::graph::neighborhood::Setting;
-use crate::spectrum::laplacian::{Problem, Telling, Walk, smoothest};
 use crate::context::Ctx;
-use crate::spectrum::Knobs;
 use crate::error::{Error, Result, WarningKind};
 use crate::extend::Nystrom;
-use crate::graph::Policy;
-use crate::kernel::laplacian::NormalizedAffinity;
-use crate::kernel::diffusion::Markov;
-use crate::kernel::Affinity;
-use crate::neighbors::Hood;
-use crate::params::params;
-use crate::method::{Attribute, Method, Model};
+use crate::graph::{Isolated, NeighborhoodParams, Outliers, Policy};
 use crate::input::Data;
-use crate::spectrum::fix_signs;
+use crate::input::check::check_components;
+use crate::kernel::Affinity;
+use crate::kernel::diffusion::Markov;
+use crate::kernel::diffusion_kernel::{DiffusionKernel, Epsilon, KernelSource, all_pairs, gauss, near};
+use crate::kernel::laplacian::NormalizedAffinity;
+use crate::method::{Attribute, Method, Model, Scaling, Units};
+use crate::neighbors::{MetricName, NeighborRule, NeighborsAlgorithm};
+use crate::params::params;
+use crate::scale::Scale;
+use crate::spectrum::laplacian::{Laplacian, LaplacianAdvice, LaplacianProblem, laplacian_eigenpairs};
+use crate::spectrum::{Knobs, SparseSolver, fix_signs};
 
 params! {
     /// Diffusion maps.
@@ -65,38 +61,120 @@ params! {
         metric: MetricName = MetricName::Minkowski,
         /// Power of the Minkowski metric.
         p: f64 = 2.0,
-        /// What to do when the graph is in pieces.
+        /// What to do when the graph has several connected components; where there are
+        /// no distances between them `Bridge` keeps them, as `Separate` does.
         disconnected: Policy = Policy::Bridge,
         /// What happens to new rows without neighbours.
         isolated: Isolated = Isolated::Error,
     }
 }
 
-/// A fitted [`DiffusionMaps`].
-#[derive(Debug, Serialize, Deserialize)]
-pub struct FittedDiffusionMaps {
-    embedding: Array2<f64>,
-    /// λ, descending, without the 1.
-    eigenvalues: Vec<f64>,
-    /// How far each is from being one.
-    residuals: Vec<f64>,
-    /// ψ of all rows of the data.
-    eigenvectors: Array2<f64>,
-    stationary: Vec<f64>,
-    iterations: usize,
-    labels: Vec<usize>,
-    bridges: Array2<i64>,
-    reach: Reach,
-    /// ε at working scale.
-    epsilon: f64,
-    dimension: Option<f64>,
-    /// q^α of the rows that take part.
-    density: Vec<f64>,
-    formula: Nystrom,
-    n_neighbors: Option<usize>,
+impl Method for DiffusionMaps {
+    type Model = FittedDiffusionMaps;
+
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedDiffusionMaps> {
+        self.check(data.rows())?;
+        ctx.reserve(self.memory(data.rows(), data.features()), "DiffusionMaps", HINT)?;
+        let DiffusionKernel { kernel, components, labels, bridges, source, epsilon, dimension } =
+            self.kernel(data, ctx)?; //                                                         1
+        check_components(self.n_components, kernel.len() - 1, "rows of the largest component - 1")?;
+        warn_of_epsilon(epsilon, ctx);
+        let markov = Markov::new(kernel, self.alpha, ctx)?; //                                  2
+        let laplacian = match (&markov.kernel, markov.laplacian(ctx)) {
+            (_, Some(laplacian)) => Laplacian::Sparse(laplacian?),
+            (Affinity::Dense(matrix), None) => {
+                Laplacian::normalized(NormalizedAffinity::new(matrix.view(), &markov.degrees))
+            }
+            // proof: a sparse kernel has a sparse Laplacian.
+            (Affinity::Sparse(_), None) => return Err(Error::input("the kernel is neither full nor sparse")),
+        };
+        let solver = self.solver().options(self.tol, self.max_iter)?;
+        let problem = LaplacianProblem {
+            laplacian,
+            order: source.order(),
+            measure: &markov.degrees,
+            components: &components,
+        };
+        let advice = LaplacianAdvice { knobs: Knobs::USUAL, contrast: "lower `epsilon`" };
+        let pairs = laplacian_eigenpairs(problem, self.n_components, &solver, advice, ctx)?; // 3
+        let stationary = markov.stationary();
+        let mut functions = pairs.vectors;
+        for (mut row, share) in functions.outer_iter_mut().zip(&stationary) {
+            let root = share.sqrt();
+            row.mapv_inplace(|value| value / root);
+        }
+        fix_signs(&mut functions);
+        let eigenvalues: Vec<f64> = pairs.values.iter().map(|value| 1.0 - value).collect();
+        let eigenvectors = source.rows().spread(functions.clone());
+        let powers: Array1<f64> = eigenvalues.iter().map(|&value| power(value, self.t)).collect();
+        // P^t ψ = λ^t ψ: from t = 1 on nothing is divided by λ.
+        let ratio = |value: f64| match self.t {
+            1.0 => Some(1.0),
+            t if t > 1.0 && value == 0.0 => Some(0.0),
+            t => Some(power(value, t) / value),
+        };
+        Ok(FittedDiffusionMaps {
+            embedding: &eigenvectors * &powers, //                                              4
+            stationary: source.rows().spread_vector(&stationary),
+            eigenvectors,
+            residuals: pairs.residuals,
+            iterations: pairs.iterations.max(1),
+            labels,
+            bridges,
+            epsilon,
+            dimension,
+            formula: Nystrom::new(functions, &eigenvalues, |value| power(value, self.t), ratio),
+            density: markov.density,
+            eigenvalues,
+            n_neighbors: if matches!(source, KernelSource::Near(_)) { self.n_neighbors } else { None },
+            source,
+        })
+    }
+
+    fn scaling(&self) -> Scaling {
+        if self.metric.ignores_scale() { Scaling::Angles } else { Scaling::Distances }
+    }
+
+    fn rescaled(&self, lengths: Scale) -> Self {
+        Self { epsilon: self.epsilon.map(|epsilon| lengths.power(2).into(epsilon)), ..self.clone() }
+    }
+
+    fn memory(&self, rows: usize, features: usize) -> u64 {
+        let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
+        let basis = 8 * n * (p + 8) * 24 + 16 * n * d;
+        match self.neighbors_used(rows) {
+            // Lists, the graph while it is assembled, its weights, the Laplacian.
+            Some(k) => n * k as u64 * 120 + basis,
+            None => 8 * n * n + basis,
+        }
+    }
 }
 
 impl DiffusionMaps {
+    /// Step 1.
+    fn kernel(&self, data: Data<'_>, ctx: &Ctx) -> Result<DiffusionKernel> {
+        let rows = data.rows();
+        // The edges of a graph are all there is of it, and nothing is known to bridge it.
+        let is_graph = matches!(data, Data::Graph(_));
+        let k = if is_graph { self.n_neighbors.or(Some(rows)) } else { self.neighbors_used(rows) };
+        let params = NeighborhoodParams {
+            rule: NeighborRule::Nearest(k.unwrap_or(rows)),
+            metric: self.metric.metric(self.p)?,
+            algorithm: self.neighbors_algorithm,
+            policy: match self.disconnected {
+                Policy::Bridge if is_graph => Policy::Separate,
+                policy => policy,
+            },
+            outliers: Outliers::Keep,
+            isolated: self.isolated,
+            conformal: false,
+        };
+        match k {
+            Some(_) => near(&params, Epsilon(self.epsilon), data, ctx),
+            None => all_pairs(&params, Epsilon(self.epsilon), data, ctx),
+        }
+    }
+
     fn check(&self, rows: usize) -> Result<()> {
         check_components(self.n_components, rows.saturating_sub(1), "n_samples - 1")?;
         self.solver().options(self.tol, self.max_iter)?;
@@ -126,25 +204,6 @@ impl DiffusionMaps {
     fn neighbors_used(&self, rows: usize) -> Option<usize> {
         self.n_neighbors.filter(|&k| k + 1 < rows)
     }
-
-    fn kernel(&self, data: Data<'_>, ctx: &Ctx) -> Result<DiffusionKernel> {
-        let rows = data.rows();
-        // The edges of a graph are all there is of it.
-        let is_graph = matches!(data, Data::Graph(_));
-        let k = if is_graph { self.n_neighbors.or(Some(rows)) } else { self.neighbors_used(rows) };
-        let setting = Setting {
-            hood: Hood::Nearest(k.unwrap_or(rows)),
-            metric: self.metric.metric(self.p)?,
-            algorithm: self.neighbors_algorithm.algorithm(),
-            policy: self.disconnected,
-            outliers: Outliers::Keep,
-            pieces_may_stay: true,
-        };
-        match k {
-            Some(_) => near(&setting, self.isolated, Epsilon(self.epsilon), data, ctx),
-            None => all_pairs(&setting, Epsilon(self.epsilon), data, ctx),
-        }
-    }
 }
 
 /// λ^t, with the sign of λ where t is not whole.
@@ -156,80 +215,9 @@ fn power(value: f64, t: f64) -> f64 {
     }
 }
 
-impl Method for DiffusionMaps {
-    type Model = FittedDiffusionMaps;
-
-    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedDiffusionMaps> {
-        let rows = data.rows();
-        self.check(rows)?;
-        let features = if let Data::Points(points) = data { points.cols() } else { 0 };
-        let way_out = "lower `n_neighbors`, or fit on a subset of the rows and place the others with `transform`";
-        ctx.reserve(self.memory(rows, features), "DiffusionMaps", way_out)?;
-        let DiffusionKernel { kernel, pieces, labels, bridges, reach, epsilon, dimension } =
-            self.kernel(data, ctx)?;
-        check_components(self.n_components, kernel.len() - 1, "rows of the largest component - 1")?;
-        tell_of_epsilon(reach.length_scale().back_squared(epsilon), ctx);
-        let markov = Markov::new(kernel, self.alpha, ctx)?;
-        let walk = match (&markov.kernel, markov.laplacian(ctx)) {
-            (_, Some(laplacian)) => Walk::Sparse(laplacian?),
-            (Affinity::Dense(matrix), None) => {
-                Walk::normalized(NormalizedAffinity::new(matrix.view(), &markov.degrees))
-            }
-            // proof: a sparse kernel has a sparse Laplacian.
-            (Affinity::Sparse(_), None) => return Err(Error::input("the kernel is neither full nor sparse")),
-        };
-        let options = self.solver().options(self.tol, self.max_iter)?;
-        let order = if let Reach::Near(manifold) = &reach { manifold.order() } else { None };
-        let problem = Problem { walk, order, measure: &markov.degrees, pieces: &pieces };
-        let telling = Telling { knobs: Knobs::USUAL, contrast: "lower `epsilon`" };
-        let smooth = smoothest(problem, self.n_components, &options, telling, ctx)?;
-        let part_stationary = markov.stationary();
-        let mut functions = smooth.vectors;
-        for (mut row, share) in functions.outer_iter_mut().zip(&part_stationary) {
-            let root = share.sqrt();
-            row.mapv_inplace(|value| value / root);
-        }
-        fix_signs(&mut functions);
-        let eigenvalues: Vec<f64> = smooth.values.iter().map(|value| 1.0 - value).collect();
-        let eigenvectors = reach.as_data_rows(functions.clone(), rows, ctx)?;
-        let powers: Array1<f64> = eigenvalues.iter().map(|&value| power(value, self.t)).collect();
-        // P^t ψ = λ^t ψ: from t = 1 on nothing is divided by λ.
-        let ratio = |value: f64| match self.t {
-            1.0 => Some(1.0),
-            t if t > 1.0 && value == 0.0 => Some(0.0),
-            t => Some(power(value, t) / value),
-        };
-        Ok(FittedDiffusionMaps {
-            embedding: &eigenvectors * &powers,
-            stationary: stationary_of_data(&part_stationary, &reach, rows),
-            eigenvectors,
-            residuals: smooth.residuals,
-            iterations: smooth.iterations.max(1),
-            labels,
-            bridges,
-            epsilon,
-            dimension,
-            formula: Nystrom::new(functions, &eigenvalues, |value| power(value, self.t), ratio),
-            density: markov.density,
-            eigenvalues,
-            n_neighbors: if matches!(reach, Reach::Near(_)) { self.n_neighbors } else { None },
-            reach,
-        })
-    }
-
-    fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
-        let basis = 8 * n * (p + 8) * 24 + 16 * n * d;
-        match self.neighbors_used(rows) {
-            // Lists, the graph while it is assembled, its weights, the Laplacian.
-            Some(k) => n * k as u64 * 120 + basis,
-            None => 8 * n * n + basis,
-        }
-    }
-}
-
-/// Tell when ε, the square of a length, is no number although the length is one.
-fn tell_of_epsilon(epsilon: f64, ctx: &Ctx) {
+/// Warn when ε, the square of a length, is no number although the length is one.
+fn warn_of_epsilon(epsilon: f64, ctx: &Ctx) {
+    let epsilon = ctx.data_square(epsilon);
     if epsilon.is_normal() && epsilon < f64::MAX {
         return;
     }
@@ -243,33 +231,29 @@ fn tell_of_epsilon(epsilon: f64, ctx: &Ctx) {
     );
 }
 
-/// π of all rows of the data; rows left out are never visited.
-fn stationary_of_data(stationary: &[f64], reach: &Reach, rows: usize) -> Vec<f64> {
-    let kept = match reach {
-        Reach::Near(manifold) => manifold.kept(),
-        Reach::All { kept, .. } => kept.as_deref(),
-    };
-    let Some(kept) = kept else { return stationary.to_vec() };
-    let mut all = vec![0.0; rows];
-    kept.iter().zip(stationary).for_each(|(&row, &share)| all[row as usize] = share);
-    all
-}
+const HINT: &str = "lower `n_neighbors`, or fit on a subset of the rows and place the others with `transform`";
 
-impl FittedDiffusionMaps {
-    /// Eigenvalues of the walk, descending, without the 1.
-    pub fn eigenvalues(&self) -> &[f64] {
-        &self.eigenvalues
-    }
-
-    /// ψ: functions of unit length under π.
-    pub fn eigenvectors(&self) -> ArrayView2<'_, f64> {
-        self.eigenvectors.view()
-    }
-
-    /// ε, in the data's units.
-    pub fn epsilon(&self) -> f64 {
-        self.reach.length_scale().back_squared(self.epsilon)
-    }
+/// A fitted [`DiffusionMaps`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FittedDiffusionMaps {
+    embedding: Array2<f64>,
+    /// λ, descending, without the 1.
+    eigenvalues: Vec<f64>,
+    /// How far each is from being one.
+    residuals: Vec<f64>,
+    /// ψ of all rows of the data.
+    eigenvectors: Array2<f64>,
+    stationary: Vec<f64>,
+    iterations: usize,
+    labels: Vec<usize>,
+    bridges: Vec<[u32; 2]>,
+    source: KernelSource,
+    epsilon: f64,
+    dimension: Option<f64>,
+    /// q^α of the rows in use.
+    density: Vec<f64>,
+    formula: Nystrom,
+    n_neighbors: Option<usize>,
 }
 
 impl Model for FittedDiffusionMaps {
@@ -278,48 +262,45 @@ impl Model for FittedDiffusionMaps {
     }
 
     fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
-        let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
         let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
             ("eigenvalue_residuals", Attribute::vector(&self.residuals)),
             ("eigenvectors", Attribute::Matrix(self.eigenvectors.clone())),
             ("stationary_distribution", Attribute::vector(&self.stationary)),
-            ("epsilon", Attribute::Float(self.epsilon())),
-            ("component_labels", Attribute::indices(&self.labels)),
-            ("n_connected_components", Attribute::Int(pieces as i64)),
-            ("bridges", Attribute::IndexMatrix(self.bridges.clone())),
+            ("epsilon", Attribute::Float(self.epsilon)),
+            ("bridges", Attribute::pairs(&self.bridges)),
             ("n_iter", Attribute::Int(self.iterations as i64)),
         ];
+        named.extend(Attribute::of_components(&self.labels));
         named.extend(self.dimension.map(|value| ("intrinsic_dimension", Attribute::Float(value))));
         named.extend(self.n_neighbors.map(|k| ("n_neighbors", Attribute::Int(k as i64))));
         Ok(named)
     }
 
+    fn units(&self) -> Units {
+        Units { coordinates: 0, attributes: &[("epsilon", 2)] }
+    }
+
     fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
-        let new = self.reach.find(data, self.density.len(), ctx)?;
+        let new = self.source.find(data, ctx)?;
         let width = self.formula.components().max(1);
-        let mut placed = Array2::zeros((new.count, width));
-        for &(row, twin) in &new.twins {
-            placed.row_mut(row).assign(&self.embedding.row(twin));
-        }
         let place = |list: usize| {
             ctx.check()?;
-            let range = new.near.offsets[list]..new.near.offsets[list + 1];
-            let pairs = range.map(|at| {
-                let row = new.near.indices[at] as usize;
-                (row, gauss(new.near.distances[at], self.epsilon) / self.density[row])
+            let (rows, distances) = new.near.row(list);
+            let pairs = rows.iter().zip(distances).map(|(&row, &distance)| {
+                (row as usize, gauss(distance, self.epsilon) / self.density[row as usize])
             });
             let mut coordinates = vec![0.0; width];
             let placed = self.formula.place(pairs, &mut coordinates);
-            placed.map_err(|fault| fault.refuse(new.away[list], "kernel with"))?;
+            placed.map_err(|fault| fault.refuse(new.others[list], "kernel with"))?;
             Ok(coordinates)
         };
-        let coordinates: Vec<Vec<f64>> =
-            (0..new.away.len()).into_par_iter().map(place).collect::<Result<_>>()?;
-        for (&row, coordinates) in new.away.iter().zip(&coordinates) {
-            placed.row_mut(row).iter_mut().zip(coordinates).for_each(|(slot, value)| *slot = *value);
+        let found: Vec<Vec<f64>> = (0..new.others.len()).into_par_iter().map(place).collect::<Result<_>>()?;
+        self.formula.warn(ctx);
+        let mut computed = Array2::zeros((found.len(), width));
+        for (mut row, coordinates) in computed.outer_iter_mut().zip(&found) {
+            row.iter_mut().zip(coordinates).for_each(|(slot, value)| *slot = *value);
         }
-        self.formula.tell(ctx);
-        Ok(placed)
+        Ok(new.combine(self.embedding.view(), computed.view()))
     }
 }

@@ -3,27 +3,41 @@
 //! Tenenbaum, de Silva, Langford 2000; the survey's (30), (31), (39)–(41).
 //! Symbols: D the geodesic distances, H = I − 11ᵀ/n.
 //!
-//! 1. neighbours, graph, one piece            n·k·log n
+//! 1. neighbours, connected graph             n·k·log n
 //! 2. D by shortest paths, all pairs          n²·(a few steps), n²/2 numbers
 //! 3. top eigenpairs of K = −½ H D² H         a few passes over D
 //! 4. coordinates V√Λ
 //!
-//! The conformal form measures edges against the spacing of their ends
-//! ([`super::manifold`]); steps 2 to 4 and new points are [`super::scaling`].
+//! The conformal form (de Silva and Tenenbaum 2003) divides edges by the spacing of their
+//! ends. A new row is placed by the eigenfunction formula (39) with its geodesics through
+//! training rows only (41). D is not kept after the fit.
 
-use crate::graph::geodesic::Storage;
+use std::sync::Mutex;
+
+use ndarray::{Array2, ArrayView2, Axis};
+use serde::{Deserialize, Serialize};
+
 use super::geodesic_params;
-use super::scaling;
-use super::scaling::{Constant, FittedIsomap};
-use crate::context::Ctx;
-use crate::error::Result;
+use crate::context::{Ctx, available_memory};
+use crate::embedding::{coordinates, kept_values};
+use crate::error::{Error, Result, WarningKind};
+use crate::extend::Eigenfunction;
+use crate::extend::landmark_geodesics::starting_vectors;
+use crate::graph::NewRows;
+use crate::graph::geodesic::{Geodesics, Recomputed, Sources, Storage, for_each_batch};
 use crate::input::Data;
-use crate::method::Method;
+use crate::input::check::check_components;
+use crate::kernel::CenteredPacked;
+use crate::linalg::packed::{LANES, PackedDistances};
+use crate::method::{Attribute, Method, Model, Scaling, Units};
+use crate::quality;
+use crate::scale::Scale;
+use crate::spectrum::{Options, Solver, Spectrum, top};
 
 geodesic_params! {
     /// Isomap: coordinates whose straight distances are distances along the manifold.
     Isomap as "Isomap" {
-        /// How the geodesic distances are held.
+        /// How the geodesic distances are stored.
         storage: Storage = Storage::Auto,
     }
 }
@@ -32,10 +46,252 @@ impl Method for Isomap {
     type Model = FittedIsomap;
 
     fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedIsomap> {
-        scaling::fit(self, self.storage, Constant::Zero, data, ctx)
+        let solver = self.solver()?;
+        let need = |storage| bytes(storage, self.n_neighbors, self.n_components, data.rows(), data.features());
+        let storage = settled(self.storage, self.n_components, &solver, data.rows(), need, ctx)?;
+        let graph = self.neighborhood()?.build(data, ctx)?; //                                  1
+        check_components(self.n_components, graph.len(), IN_USE)?;
+        let paths = Geodesics::new(graph, self.path_method, data.rows(), ctx)?; //              2
+        let distances = paths.all_pairs(storage, ctx)?;
+        let kernel = CenteredPacked::new(distances.matrix()); //                                3
+        let pairs = top(&kernel, self.n_components, &started(solver, storage, &paths, ctx)?, ctx)?;
+        let kept = kept_values(&pairs, ctx);
+        let columns = coordinates(&pairs, &kept); //                                            4
+        let extension = Eigenfunction::of_packed(&kernel, &pairs, &kept, ctx)?;
+        drop(distances);
+        FittedIsomap::new(paths, columns, pairs, extension, (storage, None), data, ctx)
+    }
+
+    fn scaling(&self) -> Scaling {
+        if self.metric.ignores_scale() { Scaling::Angles } else { Scaling::Distances }
+    }
+
+    fn rescaled(&self, lengths: Scale) -> Self {
+        Isomap { radius: self.radius.map(|radius| lengths.into(radius)), ..self.clone() }
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        scaling::memory(self, self.storage, rows, features)
+        bytes(self.storage, self.n_neighbors, self.n_components, rows, features)
     }
+}
+
+/// A fitted Isomap or kernel Isomap.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FittedIsomap {
+    paths: Geodesics,
+    embedding: Array2<f64>,
+    eigenvalues: Vec<f64>,
+    eigenvectors: Array2<f64>,
+    iterations: usize,
+    extension: Eigenfunction,
+    storage: Storage,
+    /// What was added to all distances; `None` for plain Isomap.
+    constant: Option<f64>,
+}
+
+impl FittedIsomap {
+    /// From the coordinates of the rows in use; outliers are placed like new rows.
+    pub(super) fn new(
+        paths: Geodesics,
+        columns: Array2<f64>,
+        pairs: Spectrum,
+        extension: Eigenfunction,
+        (storage, constant): (Storage, Option<f64>),
+        data: Data<'_>,
+        ctx: &Ctx,
+    ) -> Result<FittedIsomap> {
+        let mut model = FittedIsomap {
+            embedding: paths.graph().rows().spread(columns),
+            eigenvalues: pairs.values,
+            eigenvectors: pairs.vectors,
+            iterations: pairs.iterations.max(1),
+            extension,
+            storage,
+            constant,
+            paths,
+        };
+        let mut embedding = std::mem::take(&mut model.embedding);
+        model.paths.graph().place_outliers(&mut embedding, data, |new| model.project(new, ctx), ctx)?;
+        model.embedding = embedding;
+        Ok(model)
+    }
+
+    /// The formula for new rows: their geodesics, batch by batch, projected.
+    fn project(&self, new: &NewRows, ctx: &Ctx) -> Result<Array2<f64>> {
+        let mut placed = Array2::zeros((new.others.len(), self.extension.components()));
+        if new.others.is_empty() {
+            return Ok(placed);
+        }
+        let plan = self.paths.plan(ctx)?;
+        // At D + c from every training row the c² of (39) and (40) cancels.
+        let linear = 2.0 * self.constant.unwrap_or(0.0);
+        let found = Mutex::new(Vec::with_capacity(new.others.len().div_ceil(LANES)));
+        for_each_batch(plan, &Sources::seeds(&new.near), ctx, |batch| {
+            let lanes = self.extension.project_lanes(batch.distances(), plan.order(), linear);
+            found.lock().unwrap_or_else(|held| held.into_inner()).push((batch.sources().to_vec(), lanes));
+            Ok(())
+        })?;
+        for (sources, lanes) in found.into_inner().unwrap_or_else(|held| held.into_inner()) {
+            for (lane, &source) in sources.iter().enumerate() {
+                for (component, values) in lanes.iter().enumerate() {
+                    placed[[source as usize, component]] = values[lane];
+                }
+            }
+        }
+        Ok(placed)
+    }
+
+    /// ‖K − K_p‖ / n, scikit-learn's reconstruction error: the part of the
+    /// kernel that the kept components leave.
+    fn reconstruction_error(&self, ctx: &Ctx) -> Result<f64> {
+        let distances = self.paths.all_pairs(self.storage, ctx)?;
+        let kernel = CenteredPacked::new(distances.matrix()).with_constant(self.constant.unwrap_or(0.0));
+        // Columns of eigenvalues below zero are zero and explain nothing.
+        let explained: f64 = self.eigenvalues.iter().map(|value| value.max(0.0).powi(2)).sum();
+        let left = (kernel.norm_squared(ctx)? - explained).max(0.0);
+        Ok(left.sqrt() / self.paths.graph().len() as f64)
+    }
+
+    /// 1 − R² between geodesic and embedded distances, for 1, 2, … components.
+    fn residual_variance(&self, ctx: &Ctx) -> Result<Vec<f64>> {
+        let plan = self.paths.plan(ctx)?;
+        let map = self.paths.graph().rows();
+        let rows: Vec<usize> = (0..plan.len() as u32).map(|row| map.data_row(row)).collect();
+        ctx.stage("shortest paths", plan.len());
+        quality::residual_variance(&Recomputed(plan), self.embedding.select(Axis(0), &rows).view(), ctx)
+    }
+}
+
+impl Model for FittedIsomap {
+    fn embedding(&self) -> Option<ArrayView2<'_, f64>> {
+        Some(self.embedding.view())
+    }
+
+    fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
+        // Half a unit in the last place of 24 bits.
+        let rounding = if self.storage == Storage::Single { f64::from(f32::EPSILON) / 2.0 } else { 0.0 };
+        let eigenvectors = self.paths.graph().rows().spread(self.eigenvectors.clone());
+        let mut named = vec![
+            ("eigenvalues", Attribute::vector(&self.eigenvalues)),
+            ("eigenvectors", Attribute::Matrix(eigenvectors)),
+            ("n_iter", Attribute::Int(self.iterations as i64)),
+            ("storage", Attribute::Str(self.storage.name().to_string())),
+            ("storage_error", Attribute::Float(rounding)),
+        ];
+        named.extend(self.constant.map(|constant| ("constant", Attribute::Float(constant))));
+        named.extend(Attribute::of_geodesics(&self.paths)?);
+        Ok(named)
+    }
+
+    fn units(&self) -> Units {
+        Units::of_lengths(self.paths.graph().length_unit())
+    }
+
+    fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+        let new = self.paths.graph().find(data, ctx)?;
+        Ok(new.combine(self.embedding.view(), self.project(&new, ctx)?.view()))
+    }
+
+    fn compute(&self, what: &str, ctx: &Ctx) -> Result<Attribute> {
+        match what {
+            "dist_matrix" => Ok(Attribute::Matrix(self.paths.matrix_of_data(HINT, ctx)?)),
+            "reconstruction_error" => Ok(Attribute::Float(self.reconstruction_error(ctx)?)),
+            "residual_variance" => Ok(Attribute::vector(&self.residual_variance(ctx)?)),
+            other => Err(Error::Unsupported(format!("Isomap cannot compute `{other}`"))),
+        }
+    }
+}
+
+// ---- how the distances are stored ------------------------------------------------
+
+/// Vectors multiplied at once when the distances are recomputed: one pass then
+/// costs little more than the shortest paths themselves.
+const WIDE_BLOCK: usize = 16;
+/// More rows than this are only recomputed when the caller says so: beyond it a
+/// fit takes hours, which is not what someone short of memory expects.
+const MOST_ROWS_RECOMPUTED: usize = 400_000;
+
+const HINT: &str = "use LandmarkIsomap, storage='recompute' (slower) or storage='float32', or fit on a \
+                    subset of the rows and place the others with `transform`";
+pub(super) const IN_USE: &str = "the number of rows in the largest component";
+
+/// Bytes a fit takes beyond the input.
+pub(super) fn bytes(
+    storage: Storage,
+    neighbors: Option<usize>,
+    components: usize,
+    rows: usize,
+    features: usize,
+) -> u64 {
+    let (n, features) = (rows as u64, features as u64);
+    // Symmetrising adds some edges, and a radius says nothing.
+    let degree = neighbors.map_or(16, |k| k.min(rows) + k.min(rows) / 4) as u64;
+    let (graph, index) = (24 * n * degree, 24 * n * features);
+    let with = |storage: Storage, matrix: u64| {
+        let block = (components + 2).next_multiple_of(4);
+        let block = if storage == Storage::Recompute { block.max(WIDE_BLOCK) } else { block } as u64;
+        let basis = (2 * components as u64 + 4 * block).max(112);
+        matrix.saturating_add(graph + index + 8 * n * (basis + basis / 2 + 6 * block))
+    };
+    // Accumulators of the product, panels of two threads, the graph after elimination.
+    // There are half as many accumulators for few rows (`kernel::packed_centering`).
+    let accumulators = if rows < 20_000 { 11 } else { 22 };
+    let panels = 8 * n * (accumulators * WIDE_BLOCK as u64 + 2 * LANES as u64 + 64);
+    let double = with(Storage::Double, PackedDistances::<f64>::bytes(rows));
+    match storage {
+        Storage::Double => double,
+        Storage::Single => with(storage, PackedDistances::<f32>::bytes(rows)),
+        Storage::Auto if rows > MOST_ROWS_RECOMPUTED || double <= available_memory() => double,
+        Storage::Auto | Storage::Recompute => with(Storage::Recompute, panels),
+    }
+}
+
+/// The storage that is used: what `Auto` comes to on this machine, with a warning when it
+/// means recomputing. Refused when memory does not suffice.
+pub(super) fn settled(
+    storage: Storage,
+    components: usize,
+    solver: &Options,
+    rows: usize,
+    need: impl Fn(Storage) -> u64,
+    ctx: &Ctx,
+) -> Result<Storage> {
+    check_components(components, rows, "n_samples")?;
+    if storage == Storage::Recompute && solver.solver == Solver::Dense {
+        return Err(Error::param(
+            "eigen_solver",
+            "'dense' needs all distances at once; with storage='recompute' use 'arpack' or 'auto'",
+        ));
+    }
+    let double = need(Storage::Double);
+    // A dense decomposition needs the matrix whatever is free.
+    let fits = || solver.solver == Solver::Dense || ctx.reserve(double, "", "").is_ok();
+    let storage = match storage {
+        Storage::Auto if rows > MOST_ROWS_RECOMPUTED || fits() => Storage::Double,
+        Storage::Auto => {
+            ctx.warn(
+                WarningKind::Slow,
+                format!(
+                    "the distances between {rows} rows need {:.1} GB, more than is free; they are recomputed in \
+                     every pass of the eigensolver, which is exact but takes a few times as long; LandmarkIsomap \
+                     takes seconds",
+                    double as f64 / 1e9
+                ),
+            );
+            Storage::Recompute
+        }
+        chosen => chosen,
+    };
+    ctx.reserve(need(storage), "Isomap", HINT)?;
+    Ok(storage)
+}
+
+/// The solver for distances that are recomputed makes few passes: it starts from
+/// coordinates by landmarks and multiplies a wide block.
+pub(super) fn started(solver: Options, storage: Storage, paths: &Geodesics, ctx: &Ctx) -> Result<Options> {
+    if storage != Storage::Recompute {
+        return Ok(solver);
+    }
+    let start = Some(starting_vectors(paths, WIDE_BLOCK, ctx)?);
+    Ok(Options { start, block: Some(WIDE_BLOCK), trust_recurrence: true, ..solver })
 }

@@ -4,31 +4,33 @@
 //! De Silva and Tenenbaum 2003, 2004; the survey's (59), (60), (62)–(64).
 //! Symbols: m landmarks, E their m × m geodesic distances, F those to all rows.
 //!
-//! 1. neighbours, graph, one piece             n·k·log n
+//! 1. neighbours, connected graph              n·k·log n
 //! 2. landmarks                                a few searches of the graph
 //! 3. E, then top eigenpairs of −½ H E² H      m searches, m²
 //! 4. every row from its column of F           m searches, m·n·p
 //!
-//! F is never held: its batches are found twice, once for E and once for the
+//! F is never stored: its batches are found twice, once for E and once for the
 //! coordinates. With every row a landmark this is Isomap.
 
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use crate::input::check::check_components;
-use super::{GeodesicParams, geodesic_params};
-use crate::extend::landmark_geodesics as to_landmarks;
-use crate::graph::neighborhood_graph::{Manifold, NewRows};
+use super::geodesic_params;
+use super::isomap::IN_USE;
 use crate::context::Ctx;
-use crate::embedding::{kept_values, scale_back};
+use crate::embedding::kept_values;
 use crate::error::{Error, Result};
 use crate::extend::Triangulation;
-use crate::landmarks::GraphCover;
-use crate::kernel::CenteredSquares;
-use crate::linalg::packed::LANES;
-use crate::landmarks::{LandmarkChoice, check_count, check_given, choose, random_rows};
-use crate::method::{Attribute, Method, Model};
+use crate::extend::landmark_geodesics as to_landmarks;
+use crate::graph::geodesic::Geodesics;
+use crate::graph::{NeighborhoodGraph, NewRows};
 use crate::input::Data;
+use crate::input::check::check_components;
+use crate::kernel::CenteredSquares;
+use crate::landmarks::{GraphCover, LandmarkChoice, check_count, check_given, choose, random_rows};
+use crate::linalg::packed::LANES;
+use crate::method::{Attribute, Method, Model, Scaling, Units};
+use crate::scale::Scale;
 use crate::spectrum::top;
 
 geodesic_params! {
@@ -41,86 +43,49 @@ geodesic_params! {
     }
 }
 
-/// A fitted [`LandmarkIsomap`].
-#[derive(Debug, Serialize, Deserialize)]
-pub struct FittedLandmarkIsomap {
-    manifold: Manifold,
-    embedding: Array2<f64>,
-    eigenvalues: Vec<f64>,
-    iterations: usize,
-    /// Rows of the graph in the order they were chosen.
-    chosen: Vec<u32>,
-    /// The same sorted by the plan's positions.
-    landmarks: Vec<u32>,
-    formula: Triangulation,
-}
-
-const WAY_OUT: &str = "use fewer neighbours or landmarks, or fit on a subset of the rows and place the others \
-                       with `transform`";
-
-impl LandmarkIsomap {
-    /// Rows of the graph.
-    fn choose(&self, manifold: &Manifold, count: usize, ctx: &Ctx) -> Result<Vec<u32>> {
-        let rows = manifold.graph().len();
-        match &self.landmarks {
-            LandmarkChoice::Random => Ok(random_rows(rows, count, ctx)),
-            LandmarkChoice::Given(given) => given
-                .iter()
-                .map(|&row| {
-                    manifold.graph_row(row).ok_or_else(|| {
-                        Error::param("landmarks", format!("row {row} is not in the map: it is an outlier, or not in the largest component"))
-                    })
-                })
-                .collect(),
-            choice => choose(&mut GraphCover::new(manifold.graph(), manifold.order())?, choice, count, ctx),
-        }
-    }
-}
-
 impl Method for LandmarkIsomap {
     type Model = FittedLandmarkIsomap;
 
     fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedLandmarkIsomap> {
-        let (setting, options) = (self.setting()?, self.options()?);
-        let rows = data.rows();
-        check_components(self.n_components, rows, "n_samples")?;
-        setting.check(data)?;
-        let wanted = match &self.landmarks {
-            LandmarkChoice::Given(given) => check_given(given, self.n_components, rows)?.len(),
-            _ => check_count(self.n_landmarks, self.n_components, rows)?,
-        };
-        ctx.reserve(self.memory(rows, 0), "LandmarkIsomap", WAY_OUT)?;
-
-        let mut manifold = Manifold::new(&setting, self.paths(), data, ctx)?;
-        let most = manifold.graph().len();
-        check_components(self.n_components, most, "the number of rows in the largest component")?;
-        let chosen = self.choose(&manifold, wanted.min(most), ctx)?;
+        let (neighborhood, solver) = (self.neighborhood()?, self.solver()?);
+        let wanted = self.count_landmarks(data.rows())?;
+        neighborhood.check(data)?;
+        ctx.reserve(self.memory(data.rows(), data.features()), "LandmarkIsomap", HINT)?;
+        let graph = neighborhood.build(data, ctx)?; //                                          1
+        check_components(self.n_components, graph.len(), IN_USE)?;
+        let chosen = self.choose(&graph, wanted.min(graph.len()), ctx)?; //                     2
         // Every landmark is a source twice.
-        manifold.make_plan((2 * chosen.len()).min(most), ctx)?;
-        manifold.look_for_shortcuts(ctx)?;
-        let plan = manifold.plan(ctx)?;
+        let paths = Geodesics::new(graph, self.path_method, 2 * chosen.len(), ctx)?;
+        let plan = paths.plan(ctx)?;
         let landmarks = to_landmarks::grouped(&chosen, plan);
-        let table = to_landmarks::table(plan, &landmarks, ctx)?;
+        let table = to_landmarks::table(plan, &landmarks, ctx)?; //                             3
         let kernel = CenteredSquares::new(table.view())?;
-        let spectrum = top(&kernel, self.n_components, &options, ctx)?;
-        let kept = kept_values(&spectrum, ctx);
-        let formula = Triangulation::new(spectrum.vectors.view(), &kept, &kernel.means(ctx)?.rows);
-        let mut placed = to_landmarks::place_nodes(plan, &landmarks, &formula, ctx)?;
-        let scale = manifold.length_scale();
-        scale_back(placed.view_mut(), scale);
-        let mut embedding = manifold.as_data_rows(placed);
+        let pairs = top(&kernel, self.n_components, &solver, ctx)?;
+        let kept = kept_values(&pairs, ctx);
+        let formula = Triangulation::new(pairs.vectors.view(), &kept, &kernel.means(ctx)?.rows);
+        let columns = to_landmarks::place_nodes(plan, &landmarks, &formula, ctx)?; //           4
         let mut model = FittedLandmarkIsomap {
             embedding: Array2::zeros((0, 0)),
-            eigenvalues: spectrum.values.iter().map(|&value| scale.back_squared(value)).collect(),
-            iterations: spectrum.iterations.max(1),
-            manifold,
+            eigenvalues: pairs.values,
+            iterations: pairs.iterations.max(1),
+            paths,
             chosen,
             landmarks,
             formula,
         };
-        model.manifold.place_set_aside(&mut embedding, data, |rows| model.place_rows(&rows, ctx), ctx)?;
+        let graph = model.paths.graph();
+        let mut embedding = graph.rows().spread(columns);
+        graph.place_outliers(&mut embedding, data, |new| model.triangulate(new, ctx), ctx)?;
         model.embedding = embedding;
         Ok(model)
+    }
+
+    fn scaling(&self) -> Scaling {
+        if self.metric.ignores_scale() { Scaling::Angles } else { Scaling::Distances }
+    }
+
+    fn rescaled(&self, lengths: Scale) -> Self {
+        LandmarkIsomap { radius: self.radius.map(|radius| lengths.into(radius)), ..self.clone() }
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
@@ -140,15 +105,55 @@ impl Method for LandmarkIsomap {
     }
 }
 
-impl FittedLandmarkIsomap {
-    /// The connected neighbourhood graph and its shortest paths.
-    pub fn manifold(&self) -> &Manifold {
-        &self.manifold
+impl LandmarkIsomap {
+    fn count_landmarks(&self, rows: usize) -> Result<usize> {
+        check_components(self.n_components, rows, "n_samples")?;
+        match &self.landmarks {
+            LandmarkChoice::Given(given) => Ok(check_given(given, self.n_components, rows)?.len()),
+            _ => check_count(self.n_landmarks, self.n_components, rows),
+        }
     }
 
-    /// Eigenvalues of the landmarks' kernel, largest first.
-    pub fn eigenvalues(&self) -> &[f64] {
-        &self.eigenvalues
+    /// Rows in use.
+    fn choose(&self, graph: &NeighborhoodGraph, count: usize, ctx: &Ctx) -> Result<Vec<u32>> {
+        let used_row = |&row: &usize| {
+            graph.rows().used_row(row).ok_or_else(|| {
+                let why = format!("row {row} is not in use: it is an outlier, or not in the largest component");
+                Error::param("landmarks", why)
+            })
+        };
+        match &self.landmarks {
+            LandmarkChoice::Random => Ok(random_rows(graph.len(), count, ctx)),
+            LandmarkChoice::Given(given) => given.iter().map(used_row).collect(),
+            choice => choose(&mut GraphCover::new(graph.lengths(), graph.order())?, choice, count, ctx),
+        }
+    }
+}
+
+const HINT: &str = "use fewer neighbours or landmarks, or fit on a subset of the rows and place the others \
+                    with `transform`";
+
+/// A fitted [`LandmarkIsomap`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FittedLandmarkIsomap {
+    paths: Geodesics,
+    embedding: Array2<f64>,
+    eigenvalues: Vec<f64>,
+    iterations: usize,
+    /// Rows in use, in the order they were chosen.
+    chosen: Vec<u32>,
+    /// The same sorted by the plan's positions.
+    landmarks: Vec<u32>,
+    formula: Triangulation,
+}
+
+impl FittedLandmarkIsomap {
+    /// The formula for new rows, from their distances to the landmarks.
+    fn triangulate(&self, new: &NewRows, ctx: &Ctx) -> Result<Array2<f64>> {
+        if new.others.is_empty() {
+            return Ok(Array2::zeros((0, self.formula.components())));
+        }
+        to_landmarks::place_new(self.paths.plan(ctx)?, &self.landmarks, &self.formula, &new.near, ctx)
     }
 }
 
@@ -158,36 +163,23 @@ impl Model for FittedLandmarkIsomap {
     }
 
     fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
-        let landmarks: Vec<usize> = self.chosen.iter().map(|&row| self.manifold.data_row(row)).collect();
+        let rows = self.paths.graph().rows();
+        let landmarks: Vec<usize> = self.chosen.iter().map(|&row| rows.data_row(row)).collect();
         let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
             ("n_iter", Attribute::Int(self.iterations as i64)),
             ("landmarks", Attribute::indices(&landmarks)),
         ];
-        named.extend(self.manifold.attributes());
+        named.extend(Attribute::of_geodesics(&self.paths)?);
         Ok(named)
     }
 
-    fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
-        self.place_rows(&self.manifold.find(data, ctx)?, ctx)
+    fn units(&self) -> Units {
+        Units::of_lengths(self.paths.graph().length_unit())
     }
-}
 
-impl FittedLandmarkIsomap {
-    fn place_rows(&self, rows: &NewRows, ctx: &Ctx) -> Result<Array2<f64>> {
-        let mut placed = Array2::zeros((rows.count, self.formula.components()));
-        for &(row, twin) in &rows.twins {
-            placed.row_mut(row).assign(&self.embedding.row(twin));
-        }
-        if rows.away.is_empty() {
-            return Ok(placed);
-        }
-        let plan = self.manifold.plan(ctx)?;
-        let mut found = to_landmarks::place_new(plan, &self.landmarks, &self.formula, &rows.near, ctx)?;
-        scale_back(found.view_mut(), self.manifold.length_scale());
-        for (coordinates, &row) in found.outer_iter().zip(&rows.away) {
-            placed.row_mut(row).assign(&coordinates);
-        }
-        Ok(placed)
+    fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+        let new = self.paths.graph().find(data, ctx)?;
+        Ok(new.combine(self.embedding.view(), self.triangulate(&new, ctx)?.view()))
     }
 }

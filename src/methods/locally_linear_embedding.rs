@@ -5,44 +5,37 @@
 //! (Donoho and Grimes 2003), LTSA (Zhang and Zha 2004). Symbols: k neighbours,
 //! d coordinates, M = Σ Sᵢ Bᵢ Sᵢᵀ.
 //!
-//! 1. neighbours, pieces                                   n·k·log n
+//! 1. neighbours, connected components                     n·k·log n
 //! 2. a block Bᵢ for every row (`kernel::local`)            n·k³
-//! 3. their sum M (`kernel::alignment`)                    n·k²
+//! 3. their sum M (`kernel::local::assemble`)              n·k²
 //! 4. the d eigenvectors of M above the constant, unit columns
 //!
-//! A new row is its barycentric combination of its nearest training rows, and so
+//! Steps 2 to 4 for each connected component; components are laid side by side. A new row is its barycentric combination of its nearest training rows, and so
 //! are its coordinates. Coordinates have no unit: columns have length one, as in
 //! scikit-learn.
 
 use std::sync::OnceLock;
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 use serde::{Deserialize, Serialize};
 
-use crate::extend::barycenter::Barycentric;
-use crate::graph::{Isolated, Outliers};
-use crate::kernel::local::LocalMethod;
-use crate::neighbors::{MetricName, NeighborsAlgorithm};
-use crate::spectrum::SparseSolver;
-use crate::input::check::check_components;
-use crate::embedding::layout::as_data_rows;
-use crate::embedding::local_maps::LocalMap;
-use crate::graph::local_neighborhoods::LocalRows;
-use crate::embedding::local_warnings::tell_of_rank;
-use crate::graph::locate::{Locator, check_placeable};
-use crate::graph::neighborhood::{Setting, hood};
-use crate::input::rows::as_indices;
 use crate::context::Ctx;
+use crate::embedding::component_maps::{ComponentMap, JoinedMap, warn_of_undetermined};
+use crate::embedding::layout::over_data;
+use crate::embedding::warnings::{warn_of_closed_groups, warn_of_components, warn_of_rank};
 use crate::error::{Error, Result};
-use crate::neighbors::duplicates::{Lookup, are_equal, coincide};
-use crate::graph::{Graph, Policy};
-use crate::input::{PointsRef, Scale};
-use crate::kernel::local::{Source, Variant, barycentric};
-use crate::neighbors::{Hood, Neighbors};
-use crate::params::params;
-use crate::method::{Attribute, Method, Model};
+use crate::extend::barycenter::Barycentric;
+use crate::graph::{Isolated, LocalNeeds, LocalNeighborhoods, NeighborhoodParams, Outliers, Policy};
 use crate::input::Data;
-use crate::spectrum::{Options, basis_bytes};
+use crate::input::check::check_components;
+use crate::kernel::Form;
+use crate::kernel::local::component::LocalComponent;
+use crate::kernel::local::{LocalMethod, Variant};
+use crate::method::{Attribute, Method, Model, Scaling, Units};
+use crate::neighbors::{MetricName, NeighborRule, NeighborsAlgorithm};
+use crate::params::params;
+use crate::scale::Scale;
+use crate::spectrum::{Knobs, Options, SparseSolver, basis_bytes, bottom, bottom_of_blocks, warn_unconverged};
 
 params! {
     /// Locally linear embedding: standard, modified, Hessian, or by tangent spaces.
@@ -75,33 +68,110 @@ params! {
         p: f64 = 2.0,
         /// Whether weights may not be negative (standard LLE, and new rows).
         nonnegative: bool = false,
-        /// What to do when the graph is in pieces; `Bridge` embeds them one by one.
-        disconnected: Policy = Policy::Bridge,
+        /// What to do when the graph has several connected components; edges between them
+        /// would say nothing, so there is no `Bridge`.
+        disconnected: Policy = Policy::Separate,
         /// What happens to new rows without neighbours.
         isolated: Isolated = Isolated::Error,
     }
 }
 
-/// A fitted [`LocallyLinearEmbedding`].
-#[derive(Debug, Serialize, Deserialize)]
-pub struct FittedLocallyLinearEmbedding {
-    embedding: Array2<f64>,
-    eigenvalues: Vec<f64>,
-    /// ‖Mv − λv‖ of each column.
-    residuals: Vec<f64>,
-    iterations: usize,
-    /// Of the rows of the data, in their units.
-    graph: Graph,
-    /// How new rows are placed.
-    extension: Barycentric,
+impl Method for LocallyLinearEmbedding {
+    type Model = FittedLocallyLinearEmbedding;
+
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedLocallyLinearEmbedding> {
+        let (params, solver) = (self.neighborhood()?, self.solver()?);
+        params.check(data)?;
+        self.check(data)?;
+        ctx.reserve(self.memory(data.rows(), data.features()), "LocallyLinearEmbedding", HINT)?;
+        let bytes = |neighbors: usize| self.bytes(data.rows(), data.features(), neighbors);
+        let needs = LocalNeeds { least: self.least_neighbors(), bytes: &bytes };
+        let neighborhoods = params.build_local(data, &needs, ctx)?; //                          1
+        warn_of_components(&neighborhoods, ctx);
+        let components = LocalComponent::all(&neighborhoods);
+        let maps = components.iter().map(|component| self.embed(&neighborhoods, component, &solver, ctx));
+        let map = JoinedMap::new(&components, maps.collect::<Result<_>>()?, self.n_components);
+        drop(components);
+        if matches!(self.method, LocalMethod::Standard | LocalMethod::Modified) {
+            warn_of_closed_groups(&neighborhoods, &map.several, self.n_components, ctx);
+        }
+        warn_of_rank(&neighborhoods, &map, self.n_components, ctx);
+        Ok(FittedLocallyLinearEmbedding {
+            embedding: over_data(map.placed, &neighborhoods),
+            eigenvalues: map.eigenvalues,
+            residuals: map.residuals,
+            iterations: map.iterations.max(1),
+            extension: Barycentric {
+                graph: neighborhoods.graph,
+                matrix: neighborhoods.matrix,
+                reg: self.reg,
+                nonnegative: self.nonnegative,
+                isolated: self.isolated,
+                known: OnceLock::new(),
+            },
+        })
+    }
+
+    fn scaling(&self) -> Scaling {
+        if self.metric.ignores_scale() { Scaling::Angles } else { Scaling::Distances }
+    }
+
+    fn rescaled(&self, lengths: Scale) -> Self {
+        Self { radius: self.radius.map(|radius| lengths.into(radius)), ..self.clone() }
+    }
+
+    fn memory(&self, rows: usize, features: usize) -> u64 {
+        self.bytes(rows, features, self.n_neighbors.unwrap_or(16))
+    }
 }
 
-/// Weights are all alike long before this.
-const MOST_REG: f64 = 1e8;
-
-const WAY_OUT: &str = "use fewer neighbours, or fit on a subset of the rows and place the others with `transform`";
-
 impl LocallyLinearEmbedding {
+    /// Steps 2 to 4 for one component.
+    fn embed(
+        &self,
+        neighborhoods: &LocalNeighborhoods,
+        component: &LocalComponent<'_>,
+        solver: &Options,
+        ctx: &Ctx,
+    ) -> Result<ComponentMap> {
+        ctx.check()?;
+        let (count, variant) = (component.len(), self.variant());
+        if count <= variant.least_neighbors() {
+            // Too small for the method's blocks: one neighbourhood.
+            return Ok(ComponentMap::of_coordinates(component.principal(self.n_components)?));
+        }
+        let (blocks, spans) = component.local_fits(variant, ctx)?; //                           2
+        let several = (0..count).map(|row| blocks.width(row) > 1).collect();
+        let matrix = component.alignment(&blocks, ctx)?; //                                     3
+        let found = self.n_components.min(count - 1);
+        // One more shows whether those before it are the only ones.
+        let asked = (found + 1).min(count - 1);
+        let constant = Array2::from_elem((count, 1), 1.0 / (count as f64).sqrt());
+        let (pairs, blocks) = match blocks.form {
+            Form::Product => (bottom_of_blocks(&matrix, &blocks, &constant, asked, solver, ctx)?, Some(blocks)),
+            Form::Complement => {
+                drop(blocks); // they have no root, and a large fit needs the memory
+                (bottom(&matrix, &constant, asked, solver, ctx)?, None)
+            }
+        }; //                                                                                   4
+        // The one more need not have converged.
+        warn_unconverged(&pairs, found, Knobs::USUAL, ctx);
+        if asked > found {
+            warn_of_undetermined(neighborhoods, &matrix, blocks.as_ref(), &pairs, found, ctx)?;
+        }
+        let mut placed = Array2::zeros((count, self.n_components));
+        placed.slice_mut(s![.., ..found]).assign(&pairs.vectors.slice(s![.., ..found]));
+        Ok(ComponentMap {
+            placed,
+            // What lies below zero is rounding: the matrix is a sum of squares.
+            eigenvalues: pairs.values.iter().take(found).map(|value| value.max(0.0)).collect(),
+            residuals: pairs.residuals[..found].to_vec(),
+            iterations: pairs.iterations,
+            spans,
+            several,
+        })
+    }
+
     fn variant(&self) -> Variant {
         let components = self.n_components;
         match self.method {
@@ -112,20 +182,32 @@ impl LocallyLinearEmbedding {
         }
     }
 
-    /// Places around a row that a linear fit in all coordinates needs.
-    fn least_places(&self) -> usize {
+    /// Distinct neighbours that a linear fit in all coordinates needs.
+    fn least_neighbors(&self) -> usize {
         self.variant().least_neighbors().max(self.n_components + 1)
     }
 
-    fn setting(&self) -> Result<Setting> {
-        Ok(Setting {
-            hood: hood(self.n_neighbors, self.radius)?,
+    fn neighborhood(&self) -> Result<NeighborhoodParams> {
+        if self.disconnected == Policy::Bridge {
+            let why = "an edge between components has no neighbourhood to keep; use 'separate', 'largest' or 'error'";
+            return Err(Error::param("disconnected", why));
+        }
+        Ok(NeighborhoodParams {
+            rule: NeighborRule::from_params(self.n_neighbors, self.radius)?,
             metric: self.metric.metric(self.p)?,
-            algorithm: self.neighbors_algorithm.algorithm(),
+            algorithm: self.neighbors_algorithm,
             policy: self.disconnected,
             outliers: Outliers::Keep,
-            pieces_may_stay: false,
+            isolated: self.isolated,
+            conformal: false,
         })
+    }
+
+    /// `max_iter` is scikit-learn's, counted in restarts: never fewer than our own cap.
+    fn solver(&self) -> Result<Options> {
+        const LEAST_STEPS: usize = 1000;
+        let options = self.eigen_solver.options(self.tol, self.max_iter)?;
+        Ok(Options { max_iter: self.max_iter.map(|steps| steps.max(LEAST_STEPS)), ..options })
     }
 
     fn check(&self, data: Data<'_>) -> Result<()> {
@@ -160,71 +242,7 @@ impl LocallyLinearEmbedding {
             _ => Ok(()),
         }
     }
-}
 
-impl LocallyLinearEmbedding {
-    /// `max_iter` is scikit-learn's, counted in restarts: never fewer than our own cap.
-    fn options(&self) -> Result<Options> {
-        const LEAST_STEPS: usize = 1000;
-        let options = self.eigen_solver.options(self.tol, self.max_iter)?;
-        Ok(Options { max_iter: self.max_iter.map(|steps| steps.max(LEAST_STEPS)), ..options })
-    }
-}
-
-impl Method for LocallyLinearEmbedding {
-    type Model = FittedLocallyLinearEmbedding;
-
-    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedLocallyLinearEmbedding> {
-        let setting = self.setting()?;
-        let options = self.options()?;
-        setting.check(data)?;
-        self.check(data)?;
-        let features = match data {
-            Data::Points(points) | Data::Neighborhoods { points, .. } => points.cols(),
-            _ => 0,
-        };
-        ctx.reserve(self.memory(data.rows(), features), "LocallyLinearEmbedding", WAY_OUT)?;
-
-        let bytes = |neighbors: usize| self.bytes(data.rows(), features, neighbors);
-        let ground = LocalRows::new(&setting, data, self.least_places(), &bytes, ctx)?;
-        let map = LocalMap::new(&ground, self.variant(), self.n_components, &options, ctx)?;
-        tell_of_rank(&ground, &map, self.n_components, ctx);
-        let embedding = as_data_rows(map.placed, &ground);
-        let scale = ground.length_scale;
-        let graph = ground.graph.reweighted(ctx, |_, _, length| scale.back(length).min(f64::MAX))?;
-        Ok(FittedLocallyLinearEmbedding {
-            eigenvalues: map.eigenvalues,
-            residuals: map.residuals,
-            iterations: map.iterations.max(1),
-            graph: match &ground.rows {
-                None => graph,
-                Some(rows) => graph.spread_over(rows, embedding.nrows())?,
-            },
-            embedding,
-            extension: Barycentric {
-                hood: match ground.hood {
-                    Hood::Nearest(k) => Hood::Nearest(k.min(ground.len())),
-                    within => within,
-                },
-                labels: ground.labels,
-                rows: ground.rows,
-                locator: ground.locator,
-                matrix: ground.matrix,
-                input_scale: ground.input_scale,
-                reg: self.reg,
-                nonnegative: self.nonnegative,
-                isolated: self.isolated,
-                known: OnceLock::new(),
-            },
-        })
-    }
-
-    fn memory(&self, rows: usize, features: usize) -> u64 {
-        self.bytes(rows, features, self.n_neighbors.unwrap_or(16))
-    }
-}
-
-impl LocallyLinearEmbedding {
     /// Bytes of a fit with so many neighbours of each row.
     fn bytes(&self, rows: usize, features: usize, neighbors: usize) -> u64 {
         let (n, d) = (rows as u64, features as u64);
@@ -249,16 +267,20 @@ impl LocallyLinearEmbedding {
     }
 }
 
-impl FittedLocallyLinearEmbedding {
-    /// Smallest eigenvalues above the constant's, ascending; added up over pieces.
-    pub fn eigenvalues(&self) -> &[f64] {
-        &self.eigenvalues
-    }
+/// Weights are all alike long before this.
+const MOST_REG: f64 = 1e8;
 
-    /// Piece of the neighbourhood graph that each row is in.
-    pub fn labels(&self) -> &[usize] {
-        &self.extension.labels
-    }
+const HINT: &str = "use fewer neighbours, or fit on a subset of the rows and place the others with `transform`";
+
+/// A fitted [`LocallyLinearEmbedding`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FittedLocallyLinearEmbedding {
+    embedding: Array2<f64>,
+    eigenvalues: Vec<f64>,
+    /// ‖Mv − λv‖ of each column.
+    residuals: Vec<f64>,
+    iterations: usize,
+    extension: Barycentric,
 }
 
 impl Model for FittedLocallyLinearEmbedding {
@@ -267,16 +289,23 @@ impl Model for FittedLocallyLinearEmbedding {
     }
 
     fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
-        let pieces = self.extension.labels.iter().max().map_or(0, |last| last + 1);
-        Ok(vec![
+        let graph = &self.extension.graph;
+        let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
             ("eigenvalue_residuals", Attribute::vector(&self.residuals)),
             ("reconstruction_error", Attribute::Float(self.eigenvalues.iter().sum())),
             ("n_iter", Attribute::Int(self.iterations as i64)),
-            ("graph", Attribute::Graph(self.graph.clone())),
-            ("component_labels", Attribute::indices(&self.extension.labels)),
-            ("n_connected_components", Attribute::Int(pieces as i64)),
-        ])
+            ("graph", Attribute::Graph(graph.lengths_of_data()?)),
+        ];
+        named.extend(Attribute::of_components(graph.labels()));
+        Ok(named)
+    }
+
+    fn units(&self) -> Units {
+        match self.extension.graph.length_unit() {
+            0 => Units::NONE,
+            _ => Units { coordinates: 0, attributes: &[("graph", 1)] },
+        }
     }
 
     fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {

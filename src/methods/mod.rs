@@ -4,35 +4,16 @@
 //! name stands for is decided here and nowhere else; the Python classes are
 //! compared with [`all`] by a test.
 
-pub mod scaling;
-
 use ndarray::Array2;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::extend::{FittedKernelMap, KernelMap};
-use crate::graph::neighborhood::Setting;
-use crate::graph::neighborhood_graph::Paths;
 use crate::input::Data;
 use crate::method;
 use crate::method::{AnyMethod, AnyModel, Fitted, Method, Model};
 use crate::params::{Params, Value};
-use crate::spectrum::Options;
-
-/// A method on geodesic distances, by the parameters it shares with the others.
-pub trait GeodesicParams {
-    /// Which rows are neighbours.
-    fn setting(&self) -> Result<Setting>;
-    /// How paths run.
-    fn paths(&self) -> Paths;
-    /// How the eigenproblem is solved.
-    fn options(&self) -> Result<Options>;
-    /// Number of coordinates.
-    fn components(&self) -> usize;
-    /// Edges per row that memory is reckoned with.
-    fn degree(&self, rows: usize) -> usize;
-}
 
 /// Declares a method's parameters: the shared ones and its own.
 macro_rules! geodesic_params {
@@ -61,7 +42,7 @@ macro_rules! geodesic_params {
                 metric: $crate::neighbors::MetricName = $crate::neighbors::MetricName::Minkowski,
                 /// Power of the Minkowski metric.
                 p: f64 = 2.0,
-                /// What to do when the graph is in pieces.
+                /// What to do when the graph has several connected components.
                 disconnected: $crate::graph::Policy = $crate::graph::Policy::Bridge,
                 /// Whether edges are divided by the spacing of their ends.
                 conformal: bool = false,
@@ -73,33 +54,28 @@ macro_rules! geodesic_params {
             }
         }
 
-        impl $crate::methods::GeodesicParams for $ty {
-            fn setting(&self) -> $crate::error::Result<$crate::graph::neighborhood::Setting> {
-                Ok($crate::graph::neighborhood::Setting {
-                    hood: $crate::graph::neighborhood::hood(self.n_neighbors, self.radius)?,
+        impl $ty {
+            /// Which rows are neighbours.
+            fn neighborhood(&self) -> $crate::error::Result<$crate::graph::NeighborhoodParams> {
+                if self.disconnected == $crate::graph::Policy::Separate {
+                    let why = "'separate' leaves no geodesic distances between the components; use 'bridge', \
+                               'largest' or 'error'";
+                    return Err($crate::error::Error::param("disconnected", why));
+                }
+                Ok($crate::graph::NeighborhoodParams {
+                    rule: $crate::neighbors::NeighborRule::from_params(self.n_neighbors, self.radius)?,
                     metric: self.metric.metric(self.p)?,
-                    algorithm: self.neighbors_algorithm.algorithm(),
+                    algorithm: self.neighbors_algorithm,
                     policy: self.disconnected,
                     outliers: self.outliers,
-                    pieces_may_stay: false,
+                    isolated: self.isolated,
+                    conformal: self.conformal,
                 })
             }
-            fn paths(&self) -> $crate::graph::neighborhood_graph::Paths {
-                $crate::graph::neighborhood_graph::Paths {
-                    method: self.path_method,
-                    conformal: self.conformal,
-                    isolated: self.isolated,
-                }
-            }
-            fn options(&self) -> $crate::error::Result<$crate::spectrum::Options> {
+
+            /// How the eigenproblem is solved.
+            fn solver(&self) -> $crate::error::Result<$crate::spectrum::Options> {
                 self.eigen_solver.options(self.tol, self.max_iter)
-            }
-            fn components(&self) -> usize {
-                self.n_components
-            }
-            fn degree(&self, rows: usize) -> usize {
-                // Symmetrising adds some, and a radius says nothing.
-                self.n_neighbors.map_or(16, |k| k.min(rows) + k.min(rows) / 4)
             }
         }
     };

@@ -1,43 +1,42 @@
-//! Laplacian eigenmaps: the smoothest functions on a neighbourhood graph.
+//! Laplacian eigenmaps: the lowest eigenvectors of the Laplacian of a neighbourhood graph.
 //!
 //! Belkin and Niyogi 2003; normalised as Shi and Malik 2000, and to the letter as
 //! scikit-learn's `SpectralEmbedding`. Symbols: W the affinities, D their row sums,
 //! L = I − D^-½ W D^-½, or D − W when it is not to be normalised.
 //!
-//! 1. affinities W: who is whose neighbour, heat, a kernel, or given    n·k·log n
+//! 1. affinities W: neighbours, heat, a kernel, or given                n·k·log n
 //! 2. eigenvectors v of L after the trivial one, λ ascending
 //! 3. coordinates D^-½ v, of D − W the v themselves
 //!
 //! A new row x is placed by y_c(x) = Σ_j w(x, x_j) y_jc / (d(x)(1 − λ_c)), of D − W
 //! with d(x) − λ_c below: the eigenvalue equation of step 2 with the row's own
-//! affinities (`new_affinities`).
+//! affinities (`extend::affinities`).
 
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::affinity_rule::{AffinityName, AffinityRule, Weights, automatic_neighbors};
-use crate::kernel::affinity_spread::{affinities_of_data, coordinates_of_data};
-use crate::kernel::affinity_graph::AffinityGraph;
-use crate::graph::Isolated;
-use crate::neighbors::{MetricName, NeighborsAlgorithm};
-use crate::spectrum::SparseSolver;
-use crate::input::check::check_components;
-use crate::kernel::affinity_graph::Source;
-use crate::extend::affinities::Training;
-use crate::spectrum::laplacian::{Problem, Smoothest, Telling, Walk, functions, smoothest};
-use crate::input::rows::{spread_rows, with_equal_rows};
 use crate::context::Ctx;
-use crate::spectrum::Knobs;
 use crate::error::{Error, Result};
 use crate::extend::Nystrom;
-use crate::graph::{Components, Policy};
-use crate::input::PointsRef;
-use crate::kernel::Affinity;
-use crate::kernel::laplacian::{FlippedLaplacian, NormalizedAffinity, normalized_laplacian, plain_laplacian, usable_degrees};
-use crate::params::params;
-use crate::method::{Attribute, Method, Model};
+use crate::extend::affinities::TrainingAffinities;
+use crate::graph::{Isolated, Policy};
 use crate::input::Data;
-use crate::spectrum::{Options, basis_bytes, fix_signs};
+use crate::input::check::check_components;
+use crate::input::rows::RowMap;
+use crate::kernel::Affinity;
+use crate::kernel::affinity_graph::{AffinityGraph, AffinitySource};
+use crate::kernel::affinity_rule::{AffinityName, AffinityRule, Weights, automatic_neighbors};
+use crate::kernel::laplacian::{
+    FlippedLaplacian, NormalizedAffinity, normalized_laplacian, plain_laplacian, usable_degrees,
+};
+use crate::method::{Attribute, Method, Model, Scaling, Units};
+use crate::neighbors::{MetricName, NeighborsAlgorithm};
+use crate::params::params;
+use crate::scale::Scale;
+use crate::spectrum::laplacian::{
+    LaplacianAdvice, LaplacianPairs, LaplacianProblem, Laplacian, eigenfunctions, laplacian_eigenpairs,
+};
+use crate::spectrum::{Knobs, Options, SparseSolver, basis_bytes, fix_signs};
 
 params! {
     /// Laplacian eigenmaps.
@@ -68,7 +67,8 @@ params! {
         metric: MetricName = MetricName::Minkowski,
         /// Power of the Minkowski metric.
         p: f64 = 2.0,
-        /// What to do when the graph is in pieces.
+        /// What to do when the graph has several connected components; where there are
+        /// no distances between them `Bridge` keeps them, as `Separate` does.
         disconnected: Policy = Policy::Bridge,
         /// What happens to new rows without neighbours.
         isolated: Isolated = Isolated::Error,
@@ -77,28 +77,120 @@ params! {
     }
 }
 
-/// A fitted [`SpectralEmbedding`].
-#[derive(Debug, Serialize, Deserialize)]
-pub struct FittedSpectralEmbedding {
-    embedding: Array2<f64>,
-    eigenvalues: Vec<f64>,
-    /// ‖Lv − λv‖ of each column.
-    residuals: Vec<f64>,
-    iterations: usize,
-    affinity: Affinity,
-    /// What each row that takes part is to itself, where that is known.
-    own: Option<Vec<f64>>,
-    labels: Vec<usize>,
-    kept: Option<Vec<u32>>,
-    bridges: Array2<i64>,
-    source: Source,
-    formula: Nystrom,
-    n_neighbors: Option<usize>,
-    gamma: Option<f64>,
-    bandwidth: Option<f64>,
+impl Method for SpectralEmbedding {
+    type Model = FittedSpectralEmbedding;
+
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedSpectralEmbedding> {
+        self.check(data.rows())?;
+        ctx.reserve(self.memory(data.rows(), data.features()), "SpectralEmbedding", HINT)?;
+        let (graph, n_neighbors) = self.affinities().build(data, ctx)?; //                      1
+        check_components(self.n_components, graph.affinity.len() - 1, "rows of the largest component - 1")?;
+        let pairs; //                                                                           2
+        let mut coordinates; //                                                                 3
+        let formula;
+        if self.norm_laplacian {
+            let degrees = usable_degrees(graph.affinity.degrees());
+            let laplacian = match &graph.affinity {
+                Affinity::Sparse(weights) => {
+                    Laplacian::Sparse(normalized_laplacian(weights, None, &degrees, ctx)?)
+                }
+                Affinity::Dense(matrix) => {
+                    Laplacian::normalized(NormalizedAffinity::new(matrix.view(), &degrees))
+                }
+            };
+            pairs = self.eigenpairs(laplacian, &degrees, &graph, ctx)?;
+            coordinates = eigenfunctions(&pairs, &graph.affinity, &degrees, ctx)?;
+            fix_signs(&mut coordinates);
+            let walk: Vec<f64> = pairs.values.iter().map(|value| 1.0 - value).collect();
+            formula = Nystrom::new(coordinates.clone(), &walk, |_| 1.0, |value| Some(1.0 / value));
+        } else {
+            let degrees = graph.affinity.degrees();
+            let laplacian = match &graph.affinity {
+                Affinity::Sparse(weights) => Laplacian::Sparse(plain_laplacian(weights, &degrees, ctx)?),
+                Affinity::Dense(matrix) => Laplacian::plain(FlippedLaplacian::new(matrix.view(), &degrees)),
+            };
+            pairs = self.eigenpairs(laplacian, &vec![1.0; degrees.len()], &graph, ctx)?;
+            coordinates = pairs.vectors.clone();
+            fix_signs(&mut coordinates);
+            formula = Nystrom::of_laplacian(coordinates.clone(), &pairs.values);
+        }
+        Ok(FittedSpectralEmbedding {
+            embedding: graph.rows.spread(coordinates),
+            eigenvalues: pairs.values,
+            residuals: pairs.residuals,
+            iterations: pairs.iterations.max(1),
+            formula,
+            n_neighbors,
+            normalized: self.norm_laplacian,
+            affinity: graph.affinity,
+            diagonal: graph.diagonal,
+            labels: graph.labels,
+            rows: graph.rows,
+            bridges: graph.bridges,
+            bandwidth: graph.bandwidth,
+            source: graph.source,
+        })
+    }
+
+    fn scaling(&self) -> Scaling {
+        match self.affinity {
+            AffinityName::Rbf => Scaling::Absolute,
+            AffinityName::Precomputed => Scaling::Affinities,
+            _ if self.metric.ignores_scale() => Scaling::Angles,
+            _ => Scaling::Distances,
+        }
+    }
+
+    fn rescaled(&self, lengths: Scale) -> Self {
+        let length = |length: Option<f64>| length.map(|length| lengths.into(length));
+        Self { radius: length(self.radius), bandwidth: length(self.bandwidth), ..self.clone() }
+    }
+
+    fn memory(&self, rows: usize, features: usize) -> u64 {
+        let (n, d) = (rows as u64, features as u64);
+        let basis = n * basis_bytes(self.n_components);
+        match self.affinity {
+            AffinityName::Rbf => 16 * n * n + basis + 8 * n * d,
+            AffinityName::Precomputed => 8 * n * n.min(64) + basis,
+            _ => {
+                let own = self.n_neighbors.unwrap_or_else(|| automatic_neighbors(rows)) as u64;
+                let degree = if self.radius.is_some() { 16 } else { own.min(n) };
+                // Lists, the graph while it is assembled, its weights, the Laplacian.
+                n * degree * 120 + basis + 16 * n * d
+            }
+        }
+    }
 }
 
 impl SpectralEmbedding {
+    /// Step 2: the eigenpairs of the Laplacian after the trivial one; `measure` is the
+    /// square of the null vector.
+    fn eigenpairs(
+        &self,
+        laplacian: Laplacian<'_>,
+        measure: &[f64],
+        graph: &AffinityGraph,
+        ctx: &Ctx,
+    ) -> Result<LaplacianPairs> {
+        let advice = LaplacianAdvice {
+            knobs: Knobs { max_iter: false, tol: "eigen_tol" },
+            contrast: match (self.affinity, self.weights) {
+                (AffinityName::Rbf, _) => "raise `gamma`",
+                (AffinityName::Precomputed, _) => "give affinities that differ",
+                (_, Weights::Connectivity) if self.radius.is_some() => "lower `radius`",
+                (_, Weights::Connectivity) => "lower `n_neighbors`",
+                (_, Weights::Heat) if self.radius.is_some() => "lower `bandwidth` or `radius`",
+                (_, Weights::Heat) => "lower `bandwidth` or `n_neighbors`",
+            },
+        };
+        let order = match &graph.source {
+            AffinitySource::Neighborhood { graph, .. } => graph.order(),
+            _ => None,
+        };
+        let problem = LaplacianProblem { laplacian, order, measure, components: &graph.components };
+        laplacian_eigenpairs(problem, self.n_components, &self.options()?, advice, ctx)
+    }
+
     fn options(&self) -> Result<Options> {
         /// A residual that is allowed to be larger says nothing any more.
         const LOOSEST: f64 = 0.5;
@@ -119,7 +211,7 @@ impl SpectralEmbedding {
             radius: self.radius,
             metric: self.metric,
             p: self.p,
-            algorithm: self.neighbors_algorithm.algorithm(),
+            algorithm: self.neighbors_algorithm,
             policy: self.disconnected,
             isolated: self.isolated,
         }
@@ -141,127 +233,47 @@ impl SpectralEmbedding {
     }
 }
 
-/// Coordinates of the rows that take part, and the eigenpairs they come from.
-struct Found {
-    coordinates: Array2<f64>,
-    smooth: Smoothest,
-}
+const HINT: &str = "use affinity='nearest_neighbors' with fewer neighbours, or fit on a subset of the rows and \
+                    place the others with `transform`";
 
-impl SpectralEmbedding {
-    fn functions(
-        &self,
-        affinity: &Affinity,
-        pieces: &Components,
-        order: Option<&[u32]>,
-        source: &Source,
-        ctx: &Ctx,
-    ) -> Result<Found> {
-        let telling = Telling {
-            knobs: Knobs { max_iter: false, tol: "eigen_tol" },
-            contrast: match (self.affinity, self.weights) {
-                (AffinityName::Rbf, _) => "raise `gamma`",
-                (AffinityName::Precomputed, _) => "give affinities that differ",
-                (_, Weights::Connectivity) if self.radius.is_some() => "lower `radius`",
-                (_, Weights::Connectivity) => "lower `n_neighbors`",
-                (_, Weights::Heat) if self.radius.is_some() => "lower `bandwidth` or `radius`",
-                (_, Weights::Heat) => "lower `bandwidth` or `n_neighbors`",
-            },
-        };
-        let solve = |walk: Walk<'_>, measure: &[f64]| {
-            let problem = Problem { walk, order, measure, pieces };
-            smoothest(problem, self.n_components, &self.options()?, telling, ctx)
-        };
-        let degrees = affinity.degrees();
-        let (mut coordinates, smooth) = if self.norm_laplacian {
-            let degrees = usable_degrees(degrees);
-            let walk = match affinity {
-                Affinity::Sparse(graph) => Walk::Sparse(normalized_laplacian(graph, None, &degrees, ctx)?),
-                Affinity::Dense(matrix) => Walk::normalized(NormalizedAffinity::new(matrix.view(), &degrees)),
-            };
-            let smooth = solve(walk, &degrees)?;
-            let mut coordinates = functions(&smooth, affinity, &degrees, ctx)?;
-            // Over the roots of the degrees that were given.
-            let scale = source.affinity_scale();
-            coordinates.mapv_inplace(|value| scale.into_root(value));
-            (coordinates, smooth)
-        } else {
-            let walk = match affinity {
-                Affinity::Sparse(graph) => Walk::Sparse(plain_laplacian(graph, &degrees, ctx)?),
-                Affinity::Dense(matrix) => Walk::plain(FlippedLaplacian::new(matrix.view(), &degrees)),
-            };
-            let smooth = solve(walk, &vec![1.0; degrees.len()])?;
-            (smooth.vectors.clone(), smooth)
-        };
-        fix_signs(&mut coordinates);
-        Ok(Found { coordinates, smooth })
-    }
-}
-
-impl Method for SpectralEmbedding {
-    type Model = FittedSpectralEmbedding;
-
-    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedSpectralEmbedding> {
-        let rows = data.rows();
-        self.check(rows)?;
-        let features = if let Data::Points(points) = data { points.cols() } else { 0 };
-        let way_out = "use affinity='nearest_neighbors' with fewer neighbours, or fit on a subset of the rows \
-                       and place the others with `transform`";
-        ctx.reserve(self.memory(rows, features), "SpectralEmbedding", way_out)?;
-        let (graph, n_neighbors) = self.affinities().build(data, ctx)?;
-        let AffinityGraph { affinity, own, pieces, labels, kept, bridges, source, bandwidth } = graph;
-        check_components(self.n_components, affinity.len() - 1, "rows of the largest component - 1")?;
-        let order = if let Source::Neighborhood { manifold, .. } = &source { manifold.order() } else { None };
-        let Found { coordinates, smooth } = self.functions(&affinity, &pieces, order, &source, ctx)?;
-        let scale = source.affinity_scale();
-        // D − W has the unit of the affinities.
-        let given = |sizes: &[f64]| -> Vec<f64> {
-            sizes.iter().map(|&size| if self.norm_laplacian { size } else { scale.back(size) }).collect()
-        };
-        let formula = if self.norm_laplacian {
-            let walk: Vec<f64> = smooth.values.iter().map(|value| 1.0 - value).collect();
-            Nystrom::new(coordinates.clone(), &walk, |_| 1.0, |value| Some(1.0 / value))
-        } else {
-            Nystrom::of_laplacian(coordinates.clone(), &smooth.values)
-        };
-        let embedding = coordinates_of_data(coordinates, &source, kept.as_deref(), rows, ctx)?;
-        Ok(FittedSpectralEmbedding {
-            embedding,
-            eigenvalues: given(&smooth.values),
-            residuals: given(&smooth.residuals),
-            iterations: smooth.iterations.max(1),
-            affinity,
-            own,
-            labels,
-            kept,
-            bridges,
-            formula,
-            n_neighbors,
-            gamma: if let Source::Kernel { gamma, .. } = source { Some(gamma) } else { None },
-            bandwidth,
-            source,
-        })
-    }
-
-    fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d) = (rows as u64, features as u64);
-        let basis = n * basis_bytes(self.n_components);
-        match self.affinity {
-            AffinityName::Rbf => 16 * n * n + basis + 8 * n * d,
-            AffinityName::Precomputed => 8 * n * n.min(64) + basis,
-            _ => {
-                let own = self.n_neighbors.unwrap_or_else(|| automatic_neighbors(rows)) as u64;
-                let degree = if self.radius.is_some() { 16 } else { own.min(n) };
-                // Lists, the graph while it is assembled, its weights, the Laplacian.
-                n * degree * 120 + basis + 16 * n * d
-            }
-        }
-    }
+/// A fitted [`SpectralEmbedding`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FittedSpectralEmbedding {
+    embedding: Array2<f64>,
+    eigenvalues: Vec<f64>,
+    /// ‖Lv − λv‖ of each column.
+    residuals: Vec<f64>,
+    iterations: usize,
+    affinity: Affinity,
+    /// The affinity of each row in use to itself, where that is known.
+    diagonal: Option<Vec<f64>>,
+    labels: Vec<usize>,
+    rows: RowMap,
+    bridges: Vec<[u32; 2]>,
+    source: AffinitySource,
+    formula: Nystrom,
+    n_neighbors: Option<usize>,
+    bandwidth: Option<f64>,
+    normalized: bool,
 }
 
 impl FittedSpectralEmbedding {
-    /// Eigenvalues of the Laplacian, ascending, without the trivial 0.
-    pub fn eigenvalues(&self) -> &[f64] {
-        &self.eigenvalues
+    /// The affinities of all rows of the data, and the diagonal where a graph has no
+    /// entries for it.
+    fn affinities_of_data(&self) -> Result<(Attribute, Option<Vec<f64>>)> {
+        let affinity = match self.rows.used() {
+            Some(used) => self.affinity.spread_over(used, self.rows.data_rows())?,
+            None => self.affinity.clone(),
+        };
+        let diagonal = self.diagonal.as_ref().map(|diagonal| self.rows.spread_vector(diagonal));
+        Ok(match affinity {
+            Affinity::Sparse(graph) => (Attribute::Graph(graph), diagonal),
+            Affinity::Dense(mut matrix) => {
+                let diagonal = diagonal.unwrap_or_else(|| vec![0.0; matrix.nrows()]);
+                matrix.diag_mut().iter_mut().zip(diagonal).for_each(|(slot, value)| *slot = value);
+                (Attribute::Matrix(matrix), None)
+            }
+        })
     }
 }
 
@@ -271,36 +283,48 @@ impl Model for FittedSpectralEmbedding {
     }
 
     fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
-        let pieces = self.labels.iter().max().map_or(0, |last| last + 1);
-        let (kept, rows) = (self.kept.as_deref(), self.labels.len());
-        let scale = self.source.affinity_scale();
-        let (affinity, diagonal) =
-            affinities_of_data(&self.affinity, self.own.as_deref(), kept, rows, scale)?;
-        let affinity = match affinity {
-            Affinity::Sparse(graph) => Attribute::Graph(graph),
-            Affinity::Dense(matrix) => Attribute::Matrix(matrix),
-        };
+        let (affinity, diagonal) = self.affinities_of_data()?;
         let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
             ("eigenvalue_residuals", Attribute::vector(&self.residuals)),
             ("affinity_matrix", affinity),
-            ("component_labels", Attribute::indices(&self.labels)),
-            ("n_connected_components", Attribute::Int(pieces as i64)),
-            ("bridges", Attribute::IndexMatrix(self.bridges.clone())),
+            ("bridges", Attribute::pairs(&self.bridges)),
             ("n_iter", Attribute::Int(self.iterations as i64)),
         ];
+        named.extend(Attribute::of_components(&self.labels));
         named.extend(diagonal.map(|diagonal| ("affinity_diagonal", Attribute::vector(&diagonal))));
         named.extend(self.n_neighbors.map(|k| ("n_neighbors", Attribute::Int(k as i64))));
-        named.extend(self.gamma.map(|gamma| ("gamma", Attribute::Float(gamma))));
+        if let AffinitySource::Kernel { gamma, .. } = self.source {
+            named.push(("gamma", Attribute::Float(gamma)));
+        }
         named.extend(self.bandwidth.map(|width| ("bandwidth", Attribute::Float(width))));
         Ok(named)
     }
 
+    fn units(&self) -> Units {
+        // D^-½ and D − W have those of the affinities.
+        match (&self.source, self.normalized) {
+            (AffinitySource::Affinities, true) => {
+                Units { coordinates: -1, attributes: &[("affinity_matrix", 2), ("affinity_diagonal", 2)] }
+            }
+            (AffinitySource::Affinities, false) => Units {
+                coordinates: 0,
+                attributes: &[
+                    ("affinity_matrix", 2),
+                    ("affinity_diagonal", 2),
+                    ("eigenvalues", 2),
+                    ("eigenvalue_residuals", 2),
+                ],
+            },
+            _ => Units { coordinates: 0, attributes: &[("bandwidth", 1)] },
+        }
+    }
+
     fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
-        let training = Training {
+        let training = TrainingAffinities {
             affinity: &self.affinity,
-            own: self.own.as_deref(),
-            kept: self.kept.as_deref(),
+            diagonal: self.diagonal.as_deref(),
+            rows: &self.rows,
             embedding: self.embedding.view(),
             formula: &self.formula,
         };

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::collect::{Keep, Kept};
 use super::measure::{Entry, Measure};
 use super::table::{Budget, Part, concatenate};
-use super::{Hood, Neighbors};
+use super::{NeighborRule, Neighbors};
 use crate::context::Ctx;
 use crate::error::Result;
 
@@ -82,13 +82,18 @@ pub(super) trait Allow: Fn(usize, usize) -> bool + Sync {}
 impl<F: Fn(usize, usize) -> bool + Sync> Allow for F {}
 
 /// Neighbours of all queries among the rows allowed to them.
-pub(super) fn search<P: Pairs>(pairs: &P, hood: Hood, allow: impl Allow, ctx: &Ctx) -> Result<Neighbors> {
-    let budget = Budget::new(pairs.queries(), hood, ctx)?;
+pub(super) fn search<P: Pairs>(
+    pairs: &P,
+    rule: NeighborRule,
+    allow: impl Allow,
+    ctx: &Ctx,
+) -> Result<Neighbors> {
+    let budget = Budget::new(pairs.queries(), rule, ctx)?;
     let block = (BLOCK / pairs.dims().max(1)).clamp(8, 1024);
     let tasks: Vec<usize> = (0..pairs.queries()).step_by(QUERIES).collect();
     let parts = tasks.into_par_iter().map(|first| {
         let last = (first + QUERIES).min(pairs.queries());
-        let mut kept = vec![Kept::new(pairs.measure(), hood); last - first];
+        let mut kept = vec![Kept::new(pairs.measure(), rule); last - first];
         for start in (0..pairs.rows()).step_by(block) {
             ctx.check()?;
             let before: usize = kept.iter().map(Kept::len).sum();

@@ -8,7 +8,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Hood;
+use super::NeighborRule;
 use super::measure::{Entry, Measure};
 
 /// Up to this k the entries stay sorted; beyond, they are thinned in bulk.
@@ -43,10 +43,10 @@ pub(super) struct Kept<M> {
 }
 
 impl<M: Measure> Kept<M> {
-    pub fn new(measure: M, hood: Hood) -> Self {
-        let (k, radius, limit, room) = match hood {
-            Hood::Nearest(k) => (k, f64::INFINITY, f64::INFINITY, if k <= SMALL { k } else { 2 * k }),
-            Hood::Within(radius) => (usize::MAX, radius, measure.ceiling_of_distance(radius), 0),
+    pub fn new(measure: M, rule: NeighborRule) -> Self {
+        let (k, radius, limit, room) = match rule {
+            NeighborRule::Nearest(k) => (k, f64::INFINITY, f64::INFINITY, if k <= SMALL { k } else { 2 * k }),
+            NeighborRule::Within(radius) => (usize::MAX, radius, measure.ceiling_of_distance(radius), 0),
         };
         Kept { measure, k, radius, entries: Vec::with_capacity(room), worst: NOBODY, limit }
     }
@@ -217,7 +217,7 @@ mod tests {
             let (mut indices, mut distances) = (Vec::new(), Vec::new());
             finish_sorted(Euclid, &mut expected, &mut indices, &mut distances);
             for turn in 0..3 {
-                let mut kept = Kept::new(Euclid, Hood::Nearest(k));
+                let mut kept = Kept::new(Euclid, NeighborRule::Nearest(k));
                 let mut turned = offers.clone();
                 turned.rotate_left(turn * 61);
                 turned.into_iter().for_each(|entry| kept.offer(entry));

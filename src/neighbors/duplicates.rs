@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::input::PointsRef;
-use crate::neighbors::{Algorithm, Hood, Index, Metric};
+use crate::neighbors::{Algorithm, Index, Metric, NeighborRule};
 
 /// Run `$body` with `$entries` bound to the columns and values of a row that are not
 /// zero, in the order of the columns.
@@ -41,32 +41,32 @@ macro_rules! with_entries {
 
 /// The distinct places among some rows.
 #[derive(Debug)]
-pub struct Places {
+pub struct DistinctRows {
     /// The first row at each place, ascending.
     pub firsts: Vec<usize>,
     /// The place of each row.
-    pub place_of: Vec<u32>,
+    pub distinct_of: Vec<u32>,
     /// The places, ready for neighbour search.
     pub index: Index,
     /// Distance of each place to the nearest other one; 1 when there is no other.
     pub gaps: Vec<f64>,
 }
 
-impl Places {
+impl DistinctRows {
     /// Find them.
-    pub fn of(points: PointsRef<'_>, ctx: &Ctx) -> Result<Places> {
+    pub fn of(points: PointsRef<'_>, ctx: &Ctx) -> Result<DistinctRows> {
         let mut leaders = ctx.install(|| equal_rows(points));
         loop {
-            let (firsts, place_of) = numbered(&leaders);
+            let (firsts, distinct_of) = numbered(&leaders);
             let rows = points.select(&firsts);
             let index = Index::build(rows.view(), Metric::Euclidean, Algorithm::Auto, ctx)?;
             if firsts.len() == 1 {
-                return Ok(Places { firsts, place_of, index, gaps: vec![1.0] });
+                return Ok(DistinctRows { firsts, distinct_of, index, gaps: vec![1.0] });
             }
-            let nearest = index.neighbors_of_all(Hood::Nearest(1), ctx)?;
+            let nearest = index.neighbors_of_all(NeighborRule::Nearest(1), ctx)?;
             // A gap to values that are missing is no number, and joins nothing.
             if !nearest.distances.contains(&0.0) {
-                return Ok(Places { firsts, place_of, index, gaps: nearest.distances });
+                return Ok(DistinctRows { firsts, distinct_of, index, gaps: nearest.distances });
             }
             // Each round joins every place that still has a gap of 0 to another.
             for (place, &other) in nearest.indices.iter().enumerate() {
@@ -92,7 +92,7 @@ fn leader(leaders: &[usize], mut row: usize) -> usize {
 }
 
 /// Finds a row among others by its values.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Lookup {
     /// The rows in the order of their values.
     sorted: Vec<u32>,
@@ -205,17 +205,17 @@ fn order(a: f64, b: f64) -> Ordering {
 /// Leaders as consecutive numbers.
 fn numbered(leaders: &[usize]) -> (Vec<usize>, Vec<u32>) {
     let mut firsts = Vec::new();
-    let mut place_of = vec![0u32; leaders.len()];
+    let mut distinct_of = vec![0u32; leaders.len()];
     for (row, &leader) in leaders.iter().enumerate() {
         // A leader is the first of its rows, so its number is known by now.
-        place_of[row] = if leader == row {
+        distinct_of[row] = if leader == row {
             firsts.push(row);
             (firsts.len() - 1) as u32
         } else {
-            place_of[leader]
+            distinct_of[leader]
         };
     }
-    (firsts, place_of)
+    (firsts, distinct_of)
 }
 
 #[cfg(test)]
@@ -224,16 +224,16 @@ mod tests {
     use crate::input::Csr;
     use ndarray::{Array2, array};
 
-    fn places(points: PointsRef<'_>) -> Places {
+    fn places(points: PointsRef<'_>) -> DistinctRows {
         let ctx = Ctx::new(1, 0);
-        ctx.install(|| Places::of(points, &ctx)).unwrap()
+        ctx.install(|| DistinctRows::of(points, &ctx)).unwrap()
     }
 
     #[test]
     fn equal_rows_are_one_place() {
         let points = array![[1.0, 0.0], [3.0, 0.0], [1.0, -0.0], [3.0, 0.0], [0.0, 0.0]];
         let found = places(PointsRef::Dense(points.view()));
-        assert_eq!((found.firsts, found.place_of), (vec![0, 1, 4], vec![0, 1, 0, 1, 2]));
+        assert_eq!((found.firsts, found.distinct_of), (vec![0, 1, 4], vec![0, 1, 0, 1, 2]));
         assert_eq!(found.gaps, [1.0, 2.0, 1.0]);
         // A stored zero is no difference.
         let sparse = Csr {
@@ -242,7 +242,7 @@ mod tests {
             indices: vec![0, 0, 1, 1],
             values: vec![2.0, 2.0, 0.0, 2.0],
         };
-        assert_eq!(places(PointsRef::Sparse(&sparse)).place_of, [0, 0, 1]);
+        assert_eq!(places(PointsRef::Sparse(&sparse)).distinct_of, [0, 0, 1]);
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
     fn what_no_distance_can_tell_apart_is_one_place() {
         let points = array![[1.0], [0.0], [1e-170], [2e-170], [3e-170]];
         let found = places(PointsRef::Dense(points.view()));
-        assert_eq!(found.place_of, [0, 1, 1, 1, 1]);
+        assert_eq!(found.distinct_of, [0, 1, 1, 1, 1]);
         assert_eq!(found.gaps, [1.0, 1.0]);
         let constant = Array2::<f64>::ones((300, 3));
         let found = places(PointsRef::Dense(constant.view()));

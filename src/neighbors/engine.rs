@@ -28,13 +28,6 @@ choices! {
     }
 }
 
-impl Algorithm {
-    /// Itself.
-    pub fn algorithm(self) -> Algorithm {
-        self
-    }
-}
-
 /// Rows that a search of a tree evaluates at the least: those of a leaf or two, in many
 /// columns of a few, whose boxes cost as much again.
 const LEAST: f64 = 24.0;

@@ -25,7 +25,7 @@ use super::gemm_bounds::{Frame, Prepared, Real, error_bound};
 use super::gemm_candidates::{RUN, Run, each_flag};
 use super::measure::{Entry, Measure};
 use super::table::{Budget, Part, concatenate};
-use super::{Hood, Neighbors};
+use super::{NeighborRule, Neighbors};
 use crate::context::Ctx;
 use crate::error::Result;
 
@@ -50,7 +50,7 @@ struct Job<'a, T, M, A> {
     left: &'a Prepared<T>,
     right: &'a Prepared<T>,
     frame: &'a Frame,
-    hood: Hood,
+    rule: NeighborRule,
     allow: A,
     /// Candidates a row may hold.
     cap: usize,
@@ -62,7 +62,7 @@ struct Job<'a, T, M, A> {
 /// `mirror`: queries and rows are the same and each tile serves both ways.
 pub(super) fn search<M: Measure>(
     pairs: &Dense<M>,
-    hood: Hood,
+    rule: NeighborRule,
     mirror: bool,
     allow: impl Allow,
     ctx: &Ctx,
@@ -70,17 +70,17 @@ pub(super) fn search<M: Measure>(
     let Some(frame) = Frame::of(pairs.rows, pairs.dims) else { return Ok(None) };
     let bytes = (pairs.rows.len() + pairs.queries.len()) as u64 * 4;
     ctx.reserve(bytes, "the rows prepared for matrix products", "use fewer rows or reduce their dimension")?;
-    let table = if single_is_enough(pairs, hood) {
-        run::<f32, M>(pairs, &frame, hood, mirror, allow, ctx)?
+    let table = if single_is_enough(pairs, rule) {
+        run::<f32, M>(pairs, &frame, rule, mirror, allow, ctx)?
     } else {
-        run::<f64, M>(pairs, &frame, hood, mirror, allow, ctx)?
+        run::<f64, M>(pairs, &frame, rule, mirror, allow, ctx)?
     };
     Ok(Some(table))
 }
 
 /// Whether f32 estimates tell most pairs apart: on a fixed sample, few rows
 /// must lie within the error bound beyond the neighbours.
-fn single_is_enough<M: Measure>(pairs: &Dense<M>, hood: Hood) -> bool {
+fn single_is_enough<M: Measure>(pairs: &Dense<M>, rule: NeighborRule) -> bool {
     const QUERIES: usize = 24;
     const ROWS: usize = 512;
     let error = error_bound::<f32>(pairs.dims);
@@ -97,9 +97,9 @@ fn single_is_enough<M: Measure>(pairs: &Dense<M>, hood: Hood) -> bool {
         let squares: Vec<f64> = rows.iter().map(|&row| pairs.reduced(query, row)).collect();
         let mut sorted = squares.clone();
         sorted.sort_unstable_by(f64::total_cmp);
-        let edge = match hood {
-            Hood::Nearest(k) => sorted[(k * rows.len() / pairs.rows() + 1).min(rows.len() - 1)],
-            Hood::Within(radius) => pairs.measure.reduce(radius),
+        let edge = match rule {
+            NeighborRule::Nearest(k) => sorted[(k * rows.len() / pairs.rows() + 1).min(rows.len() - 1)],
+            NeighborRule::Within(radius) => pairs.measure.reduce(radius),
         };
         let unclear = |(square, norm): (&f64, &f64)| {
             let margin = 2.0 * error * (own + norm);
@@ -121,19 +121,19 @@ fn mean<M: Measure>(pairs: &Dense<M>, rows: &[usize]) -> Vec<f64> {
 fn run<T: Real, M: Measure>(
     pairs: &Dense<M>,
     frame: &Frame,
-    hood: Hood,
+    rule: NeighborRule,
     mirror: bool,
     allow: impl Allow,
     ctx: &Ctx,
 ) -> Result<Neighbors> {
-    let budget = Budget::new(pairs.queries(), hood, ctx)?;
+    let budget = Budget::new(pairs.queries(), rule, ctx)?;
     let right = Prepared::<T>::new(pairs.rows, pairs.dims, frame);
     let apart = (!mirror).then(|| Prepared::<T>::new(pairs.queries, pairs.dims, frame));
-    let cap = match hood {
-        Hood::Nearest(k) => 2 * k + 32,
-        Hood::Within(_) => 64,
+    let cap = match rule {
+        NeighborRule::Nearest(k) => 2 * k + 32,
+        NeighborRule::Within(_) => 64,
     };
-    let job = Job { pairs, left: apart.as_ref().unwrap_or(&right), right: &right, frame, hood, allow, cap };
+    let job = Job { pairs, left: apart.as_ref().unwrap_or(&right), right: &right, frame, rule, allow, cap };
     let size = tile_size(pairs.dims);
     let height = if mirror { size } else { size.min(pairs.queries().div_ceil(16).max(16)) };
     let (tall, wide) = (ranges(pairs.queries(), height), ranges(pairs.rows(), size));
@@ -237,11 +237,11 @@ impl<T: Real, M: Measure> NullaryFnOnce for Evaluate<'_, T, M> {
 
 impl<T: Real, M: Measure, A: Allow> Job<'_, T, M, A> {
     fn block(&self, queries: &Range<usize>) -> Block<T, M> {
-        let limit = match self.hood {
-            Hood::Nearest(_) => T::INFINITY,
-            Hood::Within(radius) => self.limit_of(self.pairs.measure.ceiling_of_distance(radius)),
+        let limit = match self.rule {
+            NeighborRule::Nearest(_) => T::INFINITY,
+            NeighborRule::Within(radius) => self.limit_of(self.pairs.measure.ceiling_of_distance(radius)),
         };
-        let row = |_| Row { waiting: Vec::new(), kept: Kept::new(self.pairs.measure, self.hood), limit };
+        let row = |_| Row { waiting: Vec::new(), kept: Kept::new(self.pairs.measure, self.rule), limit };
         let room = queries.clone().map(|query| room(limit, self.left.base[query])).collect();
         Block { rows: queries.clone().map(row).collect(), room }
     }
@@ -316,7 +316,7 @@ impl<T: Real, M: Measure, A: Allow> Job<'_, T, M, A> {
     /// Drop candidates that k others surely beat; evaluate the rest if they
     /// are still too many, or at last.
     fn thin(&self, row: &mut Row<T, M>, query: usize, at_last: bool) {
-        if let Hood::Nearest(k) = self.hood
+        if let NeighborRule::Nearest(k) = self.rule
             && k > 0
             && row.waiting.len() > k
         {

@@ -17,7 +17,7 @@ use super::measure::Measure;
 use super::metric::{Euclid, settled, with_measure};
 use super::sparse::{SparsePairs, search_by_dots};
 use super::table::{reserve_sampled, sample};
-use super::{ClosestForeign, Hood, Link, Metric, Neighbors, check_hood, gemm, tree_search};
+use super::{ClosestForeign, Link, Metric, NeighborRule, Neighbors, check_rule, gemm, tree_search};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::input::{Points, PointsRef};
@@ -146,16 +146,16 @@ impl Index {
     /// ties by index.
     ///
     /// # Errors
-    /// A hood that cannot be had, cancellation, memory.
-    pub fn neighbors_of_all(&self, hood: Hood, ctx: &Ctx) -> Result<Neighbors> {
-        check_hood(hood, self.len(), true)?;
-        if let Hood::Within(radius) = hood {
+    /// A rule that cannot be had, cancellation, memory.
+    pub fn neighbors_of_all(&self, rule: NeighborRule, ctx: &Ctx) -> Result<Neighbors> {
+        check_rule(rule, self.len(), true)?;
+        if let NeighborRule::Within(radius) = rule {
             reserve_sampled(self.len(), || self.mean_within(radius, ctx), ctx)?;
         }
         ctx.stage("neighbours", self.len());
         ctx.install(|| match &self.tree {
-            Some(tree) => with_tree!(self.metric, tree, tree_search::all, measure, (hood, ctx)),
-            None => self.brute(None, hood, |query, row| query != row, ctx),
+            Some(tree) => with_tree!(self.metric, tree, tree_search::all, measure, (rule, ctx)),
+            None => self.brute(None, rule, |query, row| query != row, ctx),
         })
     }
 
@@ -164,15 +164,15 @@ impl Index {
     /// batch give the same bits.
     ///
     /// # Errors
-    /// Rows of another width, a hood that cannot be had, cancellation, memory.
-    pub fn query(&self, points: PointsRef, hood: Hood, ctx: &Ctx) -> Result<Neighbors> {
+    /// Rows of another width, a rule that cannot be had, cancellation, memory.
+    pub fn query(&self, points: PointsRef, rule: NeighborRule, ctx: &Ctx) -> Result<Neighbors> {
         let (width, own) = (points.cols(), self.points.view().cols());
         if width != own {
             return Err(Error::input(format!("the new rows have {width} columns, the known ones {own}")));
         }
-        check_hood(hood, self.len(), false)?;
+        check_rule(rule, self.len(), false)?;
         ctx.stage("neighbours", points.rows());
-        self.search_for(points, hood, ctx)
+        self.search_for(points, rule, ctx)
     }
 
     /// Mean number of neighbours within a radius, judged by some of the rows.
@@ -186,19 +186,19 @@ impl Index {
         // One by one: all of them may have all rows as neighbours.
         for &row in &rows {
             let one = self.points.view().select(&[row]);
-            sum += self.search_for(one.view(), Hood::Within(radius), ctx)?.indices.len();
+            sum += self.search_for(one.view(), NeighborRule::Within(radius), ctx)?.indices.len();
         }
         Ok(sum as f64 / rows.len().max(1) as f64)
     }
 
-    fn search_for(&self, points: PointsRef, hood: Hood, ctx: &Ctx) -> Result<Neighbors> {
+    fn search_for(&self, points: PointsRef, rule: NeighborRule, ctx: &Ctx) -> Result<Neighbors> {
         let sparse = matches!(self.points, Points::Sparse(_));
         let queries = Index::plain(in_layout(&points, sparse), self.metric);
         ctx.install(|| match (&self.tree, queries.dense().and_then(|rows| rows.as_slice())) {
             (Some(tree), Some(rows)) if !self.has_nowhere(rows, tree.dims) => {
-                with_tree!(self.metric, tree, tree_search::query, measure, (rows, hood, ctx))
+                with_tree!(self.metric, tree, tree_search::query, measure, (rows, rule, ctx))
             }
-            _ => self.brute(Some(&queries), hood, |_, _| true, ctx),
+            _ => self.brute(Some(&queries), rule, |_, _| true, ctx),
         })
     }
 
@@ -207,16 +207,22 @@ impl Index {
     }
 
     /// Brute force, of new rows or (`None`) of the rows themselves.
-    fn brute(&self, queries: Option<&Index>, hood: Hood, allow: impl Allow, ctx: &Ctx) -> Result<Neighbors> {
+    fn brute(
+        &self,
+        queries: Option<&Index>,
+        rule: NeighborRule,
+        allow: impl Allow,
+        ctx: &Ctx,
+    ) -> Result<Neighbors> {
         let asked = queries.unwrap_or(self);
         if let (Some(Units::Sparse(rows)), Some(Units::Sparse(queries))) = (&self.units, &asked.units) {
             let marked = is_angular(self.metric);
             return with_measure!(self.metric, measure => {
                 let pairs = SparsePairs { measure, queries, rows, marked };
                 if matches!(settled(self.metric), Metric::Euclidean | Metric::Cosine) {
-                    search_by_dots(&pairs, hood, allow, ctx)
+                    search_by_dots(&pairs, rule, allow, ctx)
                 } else {
-                    brute::search(&pairs, hood, allow, ctx)
+                    brute::search(&pairs, rule, allow, ctx)
                 }
             });
         }
@@ -225,7 +231,7 @@ impl Index {
         };
         with_measure!(self.metric, measure => {
             let pairs = dense_pairs(measure, queries_matrix, rows);
-            self.dense_brute(&pairs, queries.is_none(), hood, allow, ctx)
+            self.dense_brute(&pairs, queries.is_none(), rule, allow, ctx)
         })
     }
 
@@ -233,22 +239,22 @@ impl Index {
         &self,
         pairs: &Dense<M>,
         mirror: bool,
-        hood: Hood,
+        rule: NeighborRule,
         allow: impl Allow,
         ctx: &Ctx,
     ) -> Result<Neighbors> {
         let (queries, rows) = pairs.counts;
         let squares = matches!(settled(self.metric), Metric::Euclidean) || is_angular(self.metric);
         let few = queries < FEW_QUERIES || rows < FEW_ROWS || pairs.dims == 0;
-        let most = matches!(hood, Hood::Nearest(k) if k > rows / 4);
+        let most = matches!(rule, NeighborRule::Nearest(k) if k > rows / 4);
         if squares
             && !few
             && !most
-            && let Some(table) = gemm::search(pairs, hood, mirror, &allow, ctx)?
+            && let Some(table) = gemm::search(pairs, rule, mirror, &allow, ctx)?
         {
             return Ok(table);
         }
-        brute::search(pairs, hood, allow, ctx)
+        brute::search(pairs, rule, allow, ctx)
     }
 
     /// An order of the rows in which neighbours in space are mostly neighbours
@@ -330,7 +336,7 @@ impl ClosestForeign for Index {
             }
             None => {
                 let foreign = |query: usize, row: usize| labels[query] != labels[row];
-                let table = self.brute(None, Hood::Nearest(1), foreign, ctx)?;
+                let table = self.brute(None, NeighborRule::Nearest(1), foreign, ctx)?;
                 merge_table(&table, labels, count)
             }
         })

@@ -33,6 +33,7 @@ mod gemm_bounds;
 mod gemm_candidates;
 mod index;
 mod kdtree;
+mod lists;
 mod measure;
 mod metric;
 mod precomputed;
@@ -55,11 +56,37 @@ use crate::error::{Error, Result};
 
 /// Which points count as neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub enum Hood {
+pub enum NeighborRule {
     /// The k nearest.
     Nearest(usize),
     /// All within a radius (inclusive).
     Within(f64),
+}
+
+impl NeighborRule {
+    /// Exactly one of `n_neighbors` and `radius`.
+    pub fn from_params(n_neighbors: Option<usize>, radius: Option<f64>) -> Result<NeighborRule> {
+        match (n_neighbors, radius) {
+            // In the words scikit-learn uses.
+            (Some(_), Some(_)) => Err(Error::param(
+                "radius",
+                "Both n_neighbors and radius are provided; set one and leave the other None",
+            )),
+            (None, None) => Err(Error::param("n_neighbors", "give n_neighbors or radius, both are None")),
+            (Some(0), None) => Err(Error::param("n_neighbors", "must be at least 1, got 0")),
+            (Some(k), None) => Ok(NeighborRule::Nearest(k)),
+            (None, Some(radius)) if radius > 0.0 => Ok(NeighborRule::Within(radius)),
+            (None, Some(radius)) => Err(Error::param("radius", format!("must be above 0, got {radius}"))),
+        }
+    }
+
+    /// The same among `rows` rows: no more neighbours than there are.
+    pub fn among(self, rows: usize) -> NeighborRule {
+        match self {
+            NeighborRule::Nearest(k) => NeighborRule::Nearest(k.min(rows)),
+            within => within,
+        }
+    }
 }
 
 /// For each query row its neighbours, nearest first, ties by index.
@@ -91,12 +118,12 @@ pub trait ClosestForeign {
     fn closest_foreign(&self, labels: &[usize], count: usize, ctx: &Ctx) -> Result<Vec<Link>>;
 }
 
-/// Refuse a hood that `rows` rows cannot give; `own` when the queries are the
+/// Refuse a rule that `rows` rows cannot give; `own` when the queries are the
 /// rows themselves and do not count.
-fn check_hood(hood: Hood, rows: usize, own: bool) -> Result<()> {
-    match hood {
-        Hood::Nearest(0) => Err(Error::param("n_neighbors", "must be at least 1, got 0")),
-        Hood::Nearest(k) => {
+fn check_rule(rule: NeighborRule, rows: usize, own: bool) -> Result<()> {
+    match rule {
+        NeighborRule::Nearest(0) => Err(Error::param("n_neighbors", "must be at least 1, got 0")),
+        NeighborRule::Nearest(k) => {
             let most = rows - usize::from(own && rows > 0);
             let besides = if own { " besides itself" } else { "" };
             if k <= most {
@@ -107,9 +134,9 @@ fn check_hood(hood: Hood, rows: usize, own: bool) -> Result<()> {
                 format!("must be at most {most}: {rows} rows leave each no more{besides}, got {k}"),
             ))
         }
-        Hood::Within(radius) if !(radius >= 0.0) => {
+        NeighborRule::Within(radius) if !(radius >= 0.0) => {
             Err(Error::param("radius", format!("must not be negative, got {radius}")))
         }
-        Hood::Within(_) => Ok(()),
+        NeighborRule::Within(_) => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use super::brute::{Pairs, search};
 use super::closest_pairs::{check_labels, merge_table};
 use super::metric::Manhattan;
 use super::table::{reserve_sampled, sample};
-use super::{ClosestForeign, Hood, Link, Neighbors, check_hood};
+use super::{ClosestForeign, Link, NeighborRule, Neighbors, check_rule};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 
@@ -39,18 +39,18 @@ impl Pairs for Given<'_> {
 /// Neighbours of every row of a square distance matrix, itself excluded by index.
 ///
 /// # Errors
-/// A matrix that is not square, a hood that cannot be had, cancellation, memory.
-pub fn from_distances(distances: ArrayView2<f64>, hood: Hood, ctx: &Ctx) -> Result<Neighbors> {
+/// A matrix that is not square, a rule that cannot be had, cancellation, memory.
+pub fn from_distances(distances: ArrayView2<f64>, rule: NeighborRule, ctx: &Ctx) -> Result<Neighbors> {
     let (rows, cols) = distances.dim();
     if rows != cols {
         return Err(Error::input(format!("a distance matrix must be square, this one is {rows} by {cols}")));
     }
-    check_hood(hood, rows, true)?;
-    if let Hood::Within(radius) = hood {
+    check_rule(rule, rows, true)?;
+    if let NeighborRule::Within(radius) = rule {
         reserve_sampled(rows, || Ok(mean_within(distances, radius)), ctx)?;
     }
     ctx.stage("neighbours", rows);
-    ctx.install(|| search(&Given(distances), hood, |query, row| query != row, ctx))
+    ctx.install(|| search(&Given(distances), rule, |query, row| query != row, ctx))
 }
 
 /// Mean number of neighbours within a radius, judged by some of the rows.
@@ -64,11 +64,11 @@ pub fn mean_within(distances: ArrayView2<f64>, radius: f64) -> f64 {
 /// Neighbours of new rows given their distances (m by n) to the n known rows.
 ///
 /// # Errors
-/// A hood that cannot be had, cancellation, memory.
-pub fn query_distances(distances: ArrayView2<f64>, hood: Hood, ctx: &Ctx) -> Result<Neighbors> {
-    check_hood(hood, distances.ncols(), false)?;
+/// A rule that cannot be had, cancellation, memory.
+pub fn query_distances(distances: ArrayView2<f64>, rule: NeighborRule, ctx: &Ctx) -> Result<Neighbors> {
+    check_rule(rule, distances.ncols(), false)?;
     ctx.stage("neighbours", distances.nrows());
-    ctx.install(|| search(&Given(distances), hood, |_, _| true, ctx))
+    ctx.install(|| search(&Given(distances), rule, |_, _| true, ctx))
 }
 
 /// A square distance matrix that can tell the closest foreign pairs.
@@ -81,7 +81,7 @@ impl ClosestForeign for MatrixLinks<'_> {
         check_labels(labels, count, self.0.ncols())?;
         ctx.stage("links between components", labels.len());
         let foreign = |query: usize, row: usize| labels[query] != labels[row];
-        let table = ctx.install(|| search(&Given(self.0), Hood::Nearest(1), foreign, ctx))?;
+        let table = ctx.install(|| search(&Given(self.0), NeighborRule::Nearest(1), foreign, ctx))?;
         merge_table(&table, labels, count)
     }
 }

@@ -16,7 +16,7 @@ use super::brute::{Allow, Pairs};
 use super::collect::{Keep, Kept};
 use super::measure::{Entry, LANES, Measure, join_lanes};
 use super::table::{Budget, Part, concatenate};
-use super::{Hood, Neighbors};
+use super::{NeighborRule, Neighbors};
 use crate::context::Ctx;
 use crate::error::Result;
 
@@ -102,11 +102,11 @@ fn merge<M: Measure>(measure: M, left: &Filled, i: usize, right: &Filled, j: usi
 /// first, merges for what they cannot rule out.
 pub(super) fn search_by_dots<M: Measure>(
     pairs: &SparsePairs<M>,
-    hood: Hood,
+    rule: NeighborRule,
     allow: impl Allow,
     ctx: &Ctx,
 ) -> Result<Neighbors> {
-    let budget = Budget::new(pairs.queries(), hood, ctx)?;
+    let budget = Budget::new(pairs.queries(), rule, ctx)?;
     let (query_norms, row_norms) = (norms(pairs.queries), norms(pairs.rows));
     let longest = |rows: &Filled| rows.csr.offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
     // The dot product and both norms lose at most z + 2 roundings each, of
@@ -118,7 +118,7 @@ pub(super) fn search_by_dots<M: Measure>(
     let parts = tasks.into_par_iter().map(|first| {
         let mut part = Part::default();
         let mut scattered = vec![0.0; pairs.rows.csr.cols];
-        let mut kept = Kept::new(pairs.measure, hood);
+        let mut kept = Kept::new(pairs.measure, rule);
         for query in first..(first + QUERIES).min(pairs.queries()) {
             kept.clear();
             let (columns, values) = pairs.queries.csr.row(query);

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::collect::Kept;
 use super::measure::{Measure, finish_sorted};
-use super::{Hood, Neighbors};
+use super::{NeighborRule, Neighbors};
 use crate::context::Ctx;
 use crate::error::Result;
 
@@ -46,8 +46,8 @@ impl Budget {
     const STRIDE: u64 = 1 << 20;
 
     /// Refuse at once when the table's size is known and too large.
-    pub fn new(queries: usize, hood: Hood, ctx: &Ctx) -> Result<Budget> {
-        if let Hood::Nearest(k) = hood {
+    pub fn new(queries: usize, rule: NeighborRule, ctx: &Ctx) -> Result<Budget> {
+        if let NeighborRule::Nearest(k) = rule {
             reserve((queries as u64).saturating_mul(k as u64), ctx)?;
         }
         Ok(Budget::default())

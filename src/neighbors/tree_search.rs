@@ -14,7 +14,7 @@ use super::kdtree::{LEAF, Tree};
 use super::measure::Measure;
 use super::table::{Budget, Part, concatenate, permute};
 use super::tree_walk::{Batch, Everyone, Guide, Others, Walker, walk};
-use super::{Hood, Link, Neighbors};
+use super::{Link, NeighborRule, Neighbors};
 use crate::context::Ctx;
 use crate::error::Result;
 
@@ -33,15 +33,15 @@ fn leaf_batch(tree: &Tree, leaf: usize) -> Batch<'_> {
 pub(super) fn all<const D: usize, M: Measure>(
     tree: &Tree,
     measure: M,
-    hood: Hood,
+    rule: NeighborRule,
     ctx: &Ctx,
 ) -> Result<Neighbors> {
-    let budget = Budget::new(tree.order.len(), hood, ctx)?;
+    let budget = Budget::new(tree.order.len(), rule, ctx)?;
     let tasks: Vec<usize> = (0..tree.leaves()).step_by(LEAVES).collect();
     let parts = tasks.into_par_iter().map(|first| {
         let mut part = Part::default();
         let mut walker = Walker::default();
-        let mut kept = vec![Kept::new(measure, hood); LEAF];
+        let mut kept = vec![Kept::new(measure, rule); LEAF];
         for leaf in first..(first + LEAVES).min(tree.leaves()) {
             ctx.check()?;
             let members = tree.members(leaf);
@@ -64,15 +64,15 @@ pub(super) fn query<const D: usize, M: Measure>(
     tree: &Tree,
     measure: M,
     rows: &[f64],
-    hood: Hood,
+    rule: NeighborRule,
     ctx: &Ctx,
 ) -> Result<Neighbors> {
-    let budget = Budget::new(rows.len() / tree.dims, hood, ctx)?;
+    let budget = Budget::new(rows.len() / tree.dims, rule, ctx)?;
     let parts = rows.par_chunks(QUERIES * tree.dims).map(|rows| {
         let mut part = Part::default();
         let mut walker = Walker::default();
         let mut coords = vec![0.0; tree.dims * LEAF];
-        let mut kept = Kept::new(measure, hood);
+        let mut kept = Kept::new(measure, rule);
         for row in rows.chunks_exact(tree.dims) {
             ctx.check()?;
             kept.clear();
@@ -112,7 +112,7 @@ pub(super) fn probe<M: Measure>(tree: &Tree, measure: M, rows: &[f64], k: usize,
     let counts = picked.par_chunks(8).map(|picked| {
         let mut walker = Walker::default();
         let mut coords = vec![0.0; tree.dims * LEAF];
-        let mut kept = Kept::new(measure, Hood::Nearest(k));
+        let mut kept = Kept::new(measure, NeighborRule::Nearest(k));
         for &row in picked {
             kept.clear();
             let row = &rows[row * tree.dims..(row + 1) * tree.dims];

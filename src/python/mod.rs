@@ -194,8 +194,8 @@ fn kneighbors<'py>(
     let query = query.as_ref().map(PyData::view).transpose()?;
     let found = run(py, Job::new(n_jobs, progress), |ctx| {
         let n_neighbors = n_neighbors.map(|k| usize::try_from(k).unwrap_or(0));
-        let hood = crate::graph::neighborhood::hood(n_neighbors, radius)?;
-        stages::search(data, query, hood, metric, p, algorithm, ctx)
+        let rule = crate::neighbors::NeighborRule::from_params(n_neighbors, radius)?;
+        stages::search(data, query, rule, metric, p, algorithm, ctx)
     })?;
     Ok(neighbor_arrays(py, &found))
 }

@@ -17,7 +17,7 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
-use super::laplacian::Smoothest;
+use super::laplacian::LaplacianPairs;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::kernel::Affinity;
@@ -43,7 +43,7 @@ const LIMITS: Limits = Limits { tol: 1e-13, restart: 60, most: 600 };
 /// Put what the eigenvalue equation says into the faint rows of D^-½ v.
 pub fn settle(
     functions: &mut Array2<f64>,
-    smooth: &Smoothest,
+    smooth: &LaplacianPairs,
     affinity: &Affinity,
     degrees: &[f64],
     ctx: &Ctx,

@@ -35,7 +35,7 @@ pub use bottom::{basis_bytes, bottom, bottom_of_blocks};
 pub use choice::{EigenSolver, SparseSolver};
 pub use orthonormal::orthonormal_columns;
 pub use principal_axes::{Pca, PcaRoute, pca, pca_about};
-pub use warnings::{Knobs, tell_of_freedom, tell_unconverged, tied_with_next};
+pub use warnings::{Knobs, tied_with_next, warn_of_freedom, warn_unconverged};
 
 /// How the eigenpairs are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

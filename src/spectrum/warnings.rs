@@ -33,7 +33,7 @@ impl Knobs {
 }
 
 /// Tell of a solver that stopped before the first `wanted` pairs had converged.
-pub fn tell_unconverged(spectrum: &Spectrum, wanted: usize, knobs: Knobs, ctx: &Ctx) {
+pub fn warn_unconverged(spectrum: &Spectrum, wanted: usize, knobs: Knobs, ctx: &Ctx) {
     if spectrum.converged || spectrum.converged_pairs >= wanted {
         return;
     }
@@ -50,7 +50,7 @@ pub fn tell_unconverged(spectrum: &Spectrum, wanted: usize, knobs: Knobs, ctx: &
 
 /// Tell of coordinates that are one choice of many: the eigenvalue after those of the
 /// `shown` columns is `like` theirs, because of what the map is made of.
-pub fn tell_of_freedom(made_of: &str, shown: usize, like: &str, way_out: &str, ctx: &Ctx) {
+pub fn warn_of_freedom(made_of: &str, shown: usize, like: &str, way_out: &str, ctx: &Ctx) {
     ctx.warn(
         WarningKind::RankDeficient,
         format!(
@@ -104,7 +104,7 @@ mod tests {
     fn advice_names_what_helps_the_solver_that_ran() {
         let tell = |ran: Solver, wanted: usize, knobs: Knobs| {
             let ctx = Ctx::new(1, 0);
-            tell_unconverged(&spectrum(ran, None), wanted, knobs, &ctx);
+            warn_unconverged(&spectrum(ran, None), wanted, knobs, &ctx);
             ctx.take_warnings().pop().map(|told| told.message)
         };
         assert_eq!(tell(Solver::Krylov, 1, Knobs::USUAL), None, "the first has converged");

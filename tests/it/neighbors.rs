@@ -5,7 +5,7 @@ use crate::context::Ctx;
 use crate::error::Error;
 use crate::input::{Csr, PointsRef};
 use crate::neighbors::{
-    Algorithm, ClosestForeign, Hood, Index, Link, MatrixLinks, Metric, Neighbors, from_distances,
+    Algorithm, ClosestForeign, Index, Link, MatrixLinks, Metric, NeighborRule, Neighbors, from_distances,
     query_distances,
 };
 use ndarray::{Array2, ArrayView2, s};
@@ -23,7 +23,7 @@ const METRICS: [Metric; 8] = [
 ];
 
 /// The k smallest (or those within) by (distance, index), from all distances.
-fn naive(distances: &Array2<f64>, hood: Hood, own: bool) -> Neighbors {
+fn naive(distances: &Array2<f64>, rule: NeighborRule, own: bool) -> Neighbors {
     let mut table = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
     for (i, row) in distances.rows().into_iter().enumerate() {
         let mut all: Vec<(f64, u32)> = row
@@ -33,9 +33,9 @@ fn naive(distances: &Array2<f64>, hood: Hood, own: bool) -> Neighbors {
             .map(|(j, &distance)| (distance, j as u32))
             .collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        match hood {
-            Hood::Nearest(k) => all.truncate(k),
-            Hood::Within(radius) => all.retain(|pair| pair.0 <= radius),
+        match rule {
+            NeighborRule::Nearest(k) => all.truncate(k),
+            NeighborRule::Within(radius) => all.retain(|pair| pair.0 <= radius),
         }
         table.indices.extend(all.iter().map(|pair| pair.1));
         table.distances.extend(all.iter().map(|pair| pair.0));
@@ -107,7 +107,7 @@ fn assert_same(found: &Neighbors, expected: &Neighbors, what: &str) {
 }
 
 /// Every engine and door on one set of points.
-fn check_all(points: &Array2<f64>, metric: Metric, hoods: &[Hood], ctx: &Ctx) {
+fn check_all(points: &Array2<f64>, metric: Metric, hoods: &[NeighborRule], ctx: &Ctx) {
     let reference = build(points.view(), metric, Algorithm::Brute, ctx);
     let pairs = all_pairs(&reference);
     let csr = sparse(points.view());
@@ -117,28 +117,28 @@ fn check_all(points: &Array2<f64>, metric: Metric, hoods: &[Hood], ctx: &Ctx) {
     let sparse_pairs = if exact_sparse { pairs.clone() } else { all_pairs(&compressed) };
     let indices = [Algorithm::Auto, Algorithm::Tree, Algorithm::Brute]
         .map(|algorithm| (algorithm, build(points.view(), metric, algorithm, ctx)));
-    for &hood in hoods {
-        let expected = naive(&pairs, hood, true);
-        let asked = naive(&pairs, hood, false);
+    for &rule in hoods {
+        let expected = naive(&pairs, rule, true);
+        let asked = naive(&pairs, rule, false);
         for (algorithm, index) in &indices {
-            let what = format!("{metric:?} {hood:?} {algorithm:?} {:?}", points.dim());
-            assert_same(&index.neighbors_of_all(hood, ctx).unwrap(), &expected, &what);
-            let batch = index.query(PointsRef::Dense(points.view()), hood, ctx).unwrap();
+            let what = format!("{metric:?} {rule:?} {algorithm:?} {:?}", points.dim());
+            assert_same(&index.neighbors_of_all(rule, ctx).unwrap(), &expected, &what);
+            let batch = index.query(PointsRef::Dense(points.view()), rule, ctx).unwrap();
             assert_same(&batch, &asked, &format!("query {what}"));
             for row in [0, points.nrows() / 2] {
                 let one = points.slice(s![row..row + 1, ..]);
-                let one = index.query(PointsRef::Dense(one), hood, ctx).unwrap();
+                let one = index.query(PointsRef::Dense(one), rule, ctx).unwrap();
                 let range = batch.offsets[row]..batch.offsets[row + 1];
                 assert_eq!(one.indices, batch.indices[range.clone()], "single {what}");
                 assert_eq!(one.distances, batch.distances[range], "single {what}");
             }
         }
-        let found = compressed.neighbors_of_all(hood, ctx).unwrap();
-        assert_same(&found, &naive(&sparse_pairs, hood, true), &format!("sparse {metric:?} {hood:?}"));
-        let mixed = compressed.query(PointsRef::Dense(points.view()), hood, ctx).unwrap();
-        assert_same(&mixed, &naive(&sparse_pairs, hood, false), &format!("mixed {metric:?} {hood:?}"));
-        assert_same(&from_distances(pairs.view(), hood, ctx).unwrap(), &expected, "matrix");
-        assert_same(&query_distances(pairs.view(), hood, ctx).unwrap(), &asked, "rectangle");
+        let found = compressed.neighbors_of_all(rule, ctx).unwrap();
+        assert_same(&found, &naive(&sparse_pairs, rule, true), &format!("sparse {metric:?} {rule:?}"));
+        let mixed = compressed.query(PointsRef::Dense(points.view()), rule, ctx).unwrap();
+        assert_same(&mixed, &naive(&sparse_pairs, rule, false), &format!("mixed {metric:?} {rule:?}"));
+        assert_same(&from_distances(pairs.view(), rule, ctx).unwrap(), &expected, "matrix");
+        assert_same(&query_distances(pairs.view(), rule, ctx).unwrap(), &asked, "rectangle");
     }
 }
 
@@ -153,9 +153,9 @@ fn noise(rows: usize, cols: usize, seed: u64) -> Array2<f64> {
     })
 }
 
-fn hoods(n: usize) -> Vec<Hood> {
-    let mut hoods = vec![Hood::Within(0.0), Hood::Within(0.3), Hood::Within(1.0)];
-    hoods.extend([1, 3, 10, 40, n - 1].into_iter().filter(|&k| k >= 1 && k < n).map(Hood::Nearest));
+fn hoods(n: usize) -> Vec<NeighborRule> {
+    let mut hoods = vec![NeighborRule::Within(0.0), NeighborRule::Within(0.3), NeighborRule::Within(1.0)];
+    hoods.extend([1, 3, 10, 40, n - 1].into_iter().filter(|&k| k >= 1 && k < n).map(NeighborRule::Nearest));
     hoods
 }
 
@@ -210,7 +210,12 @@ fn ties_duplicates_lines_and_constants() {
     let wide_grid = Array2::from_shape_fn((300, 20), |(i, d)| ((i * 31 + d * d * 7) % 3) as f64);
     for points in [grid, tenths, twins, line, same, wide_grid] {
         for metric in METRICS {
-            check_all(&points, metric, &[Hood::Nearest(4), Hood::Nearest(50), Hood::Within(0.1)], &ctx);
+            check_all(
+                &points,
+                metric,
+                &[NeighborRule::Nearest(4), NeighborRule::Nearest(50), NeighborRule::Within(0.1)],
+                &ctx,
+            );
         }
     }
 }
@@ -229,17 +234,17 @@ fn offsets_and_scales_where_matrix_products_cancel() {
     let huge = small.mapv(|value| value * 1e120);
     for points in [offset, clusters, mixed, tiny, huge] {
         for metric in [Metric::Euclidean, Metric::Cosine, Metric::Manhattan] {
-            let hoods = [Hood::Nearest(10), Hood::Within(2e-6), Hood::Within(0.9)];
+            let hoods = [NeighborRule::Nearest(10), NeighborRule::Within(2e-6), NeighborRule::Within(0.9)];
             check_all(&points, metric, &hoods, &ctx);
         }
     }
     // A query far outside what the rows' scale can hold in single precision.
     let index = build(small.view(), Metric::Euclidean, Algorithm::Brute, &ctx);
     let far = noise(64, 30, 9).mapv(|value| value * 1e60);
-    let found = index.query(PointsRef::Dense(far.view()), Hood::Nearest(3), &ctx).unwrap();
+    let found = index.query(PointsRef::Dense(far.view()), NeighborRule::Nearest(3), &ctx).unwrap();
     for row in 0..64 {
         let far = far.slice(s![row..row + 1, ..]);
-        let one = index.query(PointsRef::Dense(far), Hood::Nearest(3), &ctx).unwrap();
+        let one = index.query(PointsRef::Dense(far), NeighborRule::Nearest(3), &ctx).unwrap();
         assert_eq!(one.indices, found.indices[3 * row..3 * row + 3]);
     }
 }
@@ -251,7 +256,7 @@ fn extreme_values_neither_panic_nor_hang() {
     for metric in METRICS {
         for algorithm in [Algorithm::Tree, Algorithm::Brute] {
             let index = build(points.view(), metric, algorithm, &ctx);
-            let found = index.neighbors_of_all(Hood::Nearest(5), &ctx).unwrap();
+            let found = index.neighbors_of_all(NeighborRule::Nearest(5), &ctx).unwrap();
             assert_eq!(found.indices.len(), 1500);
         }
     }
@@ -315,8 +320,8 @@ fn the_number_of_threads_changes_no_bit() {
         let run = |threads| {
             let ctx = Ctx::new(threads, 0);
             let index = build(points.view(), Metric::Euclidean, Algorithm::Auto, &ctx);
-            let all = index.neighbors_of_all(Hood::Nearest(12), &ctx).unwrap();
-            let ball = index.neighbors_of_all(Hood::Within(0.2), &ctx).unwrap();
+            let all = index.neighbors_of_all(NeighborRule::Nearest(12), &ctx).unwrap();
+            let ball = index.neighbors_of_all(NeighborRule::Within(0.2), &ctx).unwrap();
             let links = index.closest_foreign(&labels, points.nrows() / 100, &ctx).unwrap();
             (index.order(), all, ball, links)
         };
@@ -334,14 +339,14 @@ fn refusals_say_what_is_allowed() {
     let ctx = Ctx::new(1, 0);
     let points = noise(5, 2, 1);
     let index = build(points.view(), Metric::Euclidean, Algorithm::Auto, &ctx);
-    let error = index.neighbors_of_all(Hood::Nearest(5), &ctx).unwrap_err();
+    let error = index.neighbors_of_all(NeighborRule::Nearest(5), &ctx).unwrap_err();
     assert!(matches!(error, Error::Param { name: "n_neighbors", .. }), "{error}");
     assert!(error.to_string().contains("at most 4") && error.to_string().contains("5 rows"), "{error}");
-    assert!(index.query(PointsRef::Dense(points.view()), Hood::Nearest(5), &ctx).is_ok());
-    assert!(index.query(PointsRef::Dense(points.view()), Hood::Nearest(6), &ctx).is_err());
-    assert!(index.query(PointsRef::Dense(noise(2, 3, 1).view()), Hood::Nearest(1), &ctx).is_err());
+    assert!(index.query(PointsRef::Dense(points.view()), NeighborRule::Nearest(5), &ctx).is_ok());
+    assert!(index.query(PointsRef::Dense(points.view()), NeighborRule::Nearest(6), &ctx).is_err());
+    assert!(index.query(PointsRef::Dense(noise(2, 3, 1).view()), NeighborRule::Nearest(1), &ctx).is_err());
     for radius in [-1.0, f64::NAN] {
-        assert!(index.neighbors_of_all(Hood::Within(radius), &ctx).is_err());
+        assert!(index.neighbors_of_all(NeighborRule::Within(radius), &ctx).is_err());
     }
     for p in [0.5, f64::NAN] {
         let refused =
@@ -351,7 +356,7 @@ fn refusals_say_what_is_allowed() {
     let small = Ctx::new(1, 0).with_memory_limit(20 << 20);
     let points = noise(3000, 3, 1);
     let index = build(points.view(), Metric::Euclidean, Algorithm::Tree, &small);
-    let error = index.neighbors_of_all(Hood::Within(10.0), &small).unwrap_err();
+    let error = index.neighbors_of_all(NeighborRule::Within(10.0), &small).unwrap_err();
     assert!(matches!(error, Error::Memory { .. }), "{error}");
 }
 
@@ -364,8 +369,8 @@ fn a_cancelled_search_says_so() {
         .collect();
     ctx.watch().cancel();
     for index in indices {
-        assert_eq!(index.neighbors_of_all(Hood::Nearest(3), &ctx).unwrap_err(), Error::Cancelled);
-        let query = index.query(index.points().view(), Hood::Nearest(3), &ctx);
+        assert_eq!(index.neighbors_of_all(NeighborRule::Nearest(3), &ctx).unwrap_err(), Error::Cancelled);
+        let query = index.query(index.points().view(), NeighborRule::Nearest(3), &ctx);
         assert_eq!(query.unwrap_err(), Error::Cancelled);
         let labels: Vec<usize> = (0..500).map(|i| i % 2).collect();
         assert_eq!(index.closest_foreign(&labels, 2, &ctx).unwrap_err(), Error::Cancelled);
@@ -381,8 +386,8 @@ fn an_index_survives_saving() {
         let restored: Index = postcard::from_bytes(&saved).unwrap();
         assert_eq!(restored.has_tree(), index.has_tree());
         assert_eq!(
-            restored.neighbors_of_all(Hood::Nearest(7), &ctx).unwrap(),
-            index.neighbors_of_all(Hood::Nearest(7), &ctx).unwrap()
+            restored.neighbors_of_all(NeighborRule::Nearest(7), &ctx).unwrap(),
+            index.neighbors_of_all(NeighborRule::Nearest(7), &ctx).unwrap()
         );
     }
 }
@@ -392,7 +397,7 @@ fn thousands_of_equal_points_are_harmless() {
     let ctx = Ctx::new(2, 0);
     let points = Array2::from_shape_fn((40_000, 3), |(i, _)| if i % 4 == 0 { i as f64 } else { 0.5 });
     let index = build(points.view(), Metric::Euclidean, Algorithm::Tree, &ctx);
-    let found = index.neighbors_of_all(Hood::Nearest(5), &ctx).unwrap();
+    let found = index.neighbors_of_all(NeighborRule::Nearest(5), &ctx).unwrap();
     let row = 39_999;
     assert_eq!(found.indices[5 * row..5 * row + 5], [1, 2, 3, 5, 6]);
     assert_eq!(found.distances[5 * row..5 * row + 5], [0.0; 5]);
@@ -415,7 +420,7 @@ proptest! {
         let ctx = Ctx::new(2, 0);
         let points = noise(n, dims, seed).mapv(|value| ((value * steps).round() / steps) * 10f64.powi(power) + shift);
         let k = k.min(n - 1);
-        check_all(&points, METRICS[metric], &[Hood::Nearest(k), Hood::Within(10f64.powi(power))], &ctx);
+        check_all(&points, METRICS[metric], &[NeighborRule::Nearest(k), NeighborRule::Within(10f64.powi(power))], &ctx);
     }
 }
 
@@ -430,13 +435,13 @@ fn a_radius_with_too_many_rows_in_it_is_refused_before_the_search() {
     };
     for algorithm in [Algorithm::Brute, Algorithm::Tree] {
         let index = build(points.view(), Metric::Euclidean, algorithm, &ctx);
-        let told = refused(index.neighbors_of_all(Hood::Within(10.0), &ctx));
+        let told = refused(index.neighbors_of_all(NeighborRule::Within(10.0), &ctx));
         assert!(told.contains("the table of neighbours") && told.contains("`radius`"), "{told}");
-        assert!(index.neighbors_of_all(Hood::Within(1e-3), &ctx).is_ok());
+        assert!(index.neighbors_of_all(NeighborRule::Within(1e-3), &ctx).is_ok());
         let mean = index.mean_within(10.0, &ctx).unwrap();
         assert_eq!(mean, 600.0);
     }
-    let near = from_distances(Array2::<f64>::ones((600, 600)).view(), Hood::Within(2.0), &ctx);
+    let near = from_distances(Array2::<f64>::ones((600, 600)).view(), NeighborRule::Within(2.0), &ctx);
     assert!(refused(near).contains("the table of neighbours"));
-    assert!(from_distances(Array2::<f64>::ones((600, 600)).view(), Hood::Within(0.5), &ctx).is_ok());
+    assert!(from_distances(Array2::<f64>::ones((600, 600)).view(), NeighborRule::Within(0.5), &ctx).is_ok());
 }

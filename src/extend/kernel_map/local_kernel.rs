@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::input::PointsRef;
-use crate::neighbors::{Algorithm, Hood, Index, Metric, Neighbors};
+use crate::neighbors::{Algorithm, Index, Metric, NeighborRule, Neighbors};
 
 /// q² of a weight of 1e-17 beside a weight of one.
 const REACH_SQUARED: f64 = 2.0 * 39.143_946_581;
@@ -138,7 +138,7 @@ impl LocalKernel {
     fn doublings(&self, rows: PointsRef<'_>, ctx: &Ctx) -> Result<Vec<i32>> {
         let mut least = vec![f64::INFINITY; rows.rows()];
         for class in &self.classes {
-            let nearest = class.index.query(rows, Hood::Nearest(1), ctx)?;
+            let nearest = class.index.query(rows, NeighborRule::Nearest(1), ctx)?;
             for (row, &at) in nearest.indices.iter().enumerate() {
                 least[row] = least[row].min(nearest.distances[row] / class.widths[at as usize]);
             }
@@ -156,8 +156,8 @@ impl LocalKernel {
         // A little more than the reach, so that rounding at its end decides nothing.
         let reach = REACH_SQUARED.sqrt() * 2.0_f64.powi(doublings) * (1.0 + 1e-9);
         let near = |class: &Class| {
-            let hood = Hood::Within(reach * class.widest);
-            class.index.query(rows, hood, ctx).map(Table::Near)
+            let rule = NeighborRule::Within(reach * class.widest);
+            class.index.query(rows, rule, ctx).map(Table::Near)
         };
         let tables = self.classes.iter().map(near).collect::<Result<Vec<_>>>()?;
         Ok(self.weigh(&tables, rows.rows()))
@@ -289,7 +289,7 @@ mod tests {
     fn class(points: &Array2<f64>, gamma: f64, ctx: &Ctx) -> Class {
         let view = PointsRef::Dense(points.view());
         let index = Index::build(view, Metric::Euclidean, Algorithm::Auto, ctx).unwrap();
-        let gaps = index.neighbors_of_all(Hood::Nearest(1), ctx).unwrap().distances;
+        let gaps = index.neighbors_of_all(NeighborRule::Nearest(1), ctx).unwrap().distances;
         let widths = gaps.iter().map(|gap| gamma * gap).collect();
         Class::new(index, (0..points.nrows() as u32).collect(), widths)
     }

@@ -38,7 +38,7 @@ use crate::linalg::gmres::{Limits, gmres};
 use crate::linalg::{power_of_two_scale, pseudo_inverse_times};
 use crate::method;
 use crate::method::{Attribute, Fitted, Model, Scaling, Units};
-use crate::neighbors::duplicates::Places;
+use crate::neighbors::duplicates::DistinctRows;
 use crate::params::{Params, params};
 use local_kernel::{LocalKernel, Weights};
 use stored_kernel::StoredKernel;
@@ -150,15 +150,15 @@ impl KernelMap {
         coordinates: ArrayView2<'_, f64>,
         ctx: &Ctx,
     ) -> Result<FittedKernelMap> {
-        let Places { firsts, place_of, index, gaps } = Places::of(points, ctx)?;
+        let DistinctRows { firsts, distinct_of, index, gaps } = DistinctRows::of(points, ctx)?;
         let widths: Vec<f64> = gaps.iter().map(|gap| self.gamma * gap).collect();
         if widths.iter().any(|width| !width.is_normal()) {
             let why =
                 format!("{} times the distance of nearest rows leaves the range of numbers", self.gamma);
             return Err(Error::param("gamma", why));
         }
-        let places = mean_coordinates(coordinates, &place_of, firsts.len());
-        let sigma = place_of.iter().map(|&place| widths[place as usize]).collect();
+        let places = mean_coordinates(coordinates, &distinct_of, firsts.len());
+        let sigma = distinct_of.iter().map(|&place| widths[place as usize]).collect();
         let kernel = LocalKernel::new(index, widths, ctx)?;
         let Solution { coefficients, iterations, residual } =
             self.solve(&kernel, points.select(&firsts).view(), &places, ctx)?;
@@ -172,7 +172,7 @@ impl KernelMap {
                 ),
             );
         }
-        let by_row: Vec<usize> = place_of.iter().map(|&place| place as usize).collect();
+        let by_row: Vec<usize> = distinct_of.iter().map(|&place| place as usize).collect();
         let embedding = places.select(Axis(0), &by_row);
         let features = points.cols();
         Ok(FittedKernelMap { embedding, kernel, coefficients, firsts, sigma, features, iterations, residual })
@@ -263,10 +263,10 @@ impl Target {
 
 /// The mean coordinates of the rows at each place; to the bit the row's own
 /// when it is alone or all are equal.
-fn mean_coordinates(coordinates: ArrayView2<'_, f64>, place_of: &[u32], places: usize) -> Array2<f64> {
+fn mean_coordinates(coordinates: ArrayView2<'_, f64>, distinct_of: &[u32], places: usize) -> Array2<f64> {
     let mut means = Array2::zeros((places, coordinates.ncols()));
     let mut counts = vec![0.0; places];
-    for (row, &place) in coordinates.outer_iter().zip(place_of) {
+    for (row, &place) in coordinates.outer_iter().zip(distinct_of) {
         let count = &mut counts[place as usize];
         *count += 1.0;
         for (mean, value) in means.row_mut(place as usize).iter_mut().zip(row) {

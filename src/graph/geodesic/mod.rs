@@ -2,7 +2,7 @@
 //!
 //! Owns: [`Plan`] (which kernel, prepared once), [`Sources`] (where paths
 //! start) and the ways to run: [`rows`], [`for_each_batch`], [`all_pairs`] and
-//! [`Recomputed`]. Place: between a connected graph and `kernel`.
+//! [`Recomputed`]; [`Geodesics`] is all of it for a neighbourhood graph. Place: between a connected graph and `kernel`.
 //!
 //! Sources are taken [`LANES`](crate::linalg::packed::LANES) at a time, nearby
 //! ones together, and batches run in parallel. Every kernel is exact: within
@@ -21,6 +21,7 @@ mod batched;
 mod contraction;
 pub(crate) mod dijkstra;
 mod floyd;
+mod geodesics;
 pub(crate) mod order;
 mod plan;
 pub(crate) mod queue;
@@ -29,6 +30,7 @@ mod sources;
 mod storage;
 mod sweep;
 
+pub use geodesics::{AllPairs, Geodesics};
 pub use plan::{PathMethod, Plan};
 pub use run::{Batch, Recomputed, all_pairs, for_each_batch, rows, rows_into};
 pub use sources::Sources;

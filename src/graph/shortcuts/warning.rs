@@ -1,4 +1,4 @@
-//! What the user is told about shortcuts.
+//! The warning about shortcuts.
 //!
 //! Owns: the sentence. Place: after [`super::shortcuts`], when the caller knows
 //! which row of the data each node is.
@@ -9,26 +9,22 @@ use crate::error::WarningKind;
 
 /// One warning that names the shortcuts; nothing when there are none.
 ///
-/// `row` turns a node of the graph into the user's row, `length` a length of
-/// the graph into the user's unit.
-pub fn warn_of_shortcuts(
-    found: &[Shortcut],
-    row: impl Fn(u32) -> usize,
-    length: impl Fn(f64) -> f64,
-    ctx: &Ctx,
-) {
+/// `row` turns a node of the graph into the user's row; lengths go with this power of
+/// the unit of distances.
+pub fn warn_of_shortcuts(found: &[Shortcut], row: impl Fn(u32) -> usize, unit: i32, ctx: &Ctx) {
     const SHOWN: usize = 5;
+    let length = |length: f64| if unit == 0 { length } else { ctx.data_length(length) };
     if found.is_empty() {
         return;
     }
     let in_words = |edge: &Shortcut| {
         let without = if edge.detour.is_finite() {
-            format!("{:.4} apart without it", length(edge.detour))
+            format!("{:.3e} apart without it", length(edge.detour))
         } else {
             "not connected without it".to_string()
         };
         format!(
-            "{}–{} (length {:.4}, on {:.1} % of the paths, {without})",
+            "{}–{} (length {:.3e}, on {:.1} % of the paths, {without})",
             row(edge.from),
             row(edge.to),
             length(edge.length),

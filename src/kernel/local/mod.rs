@@ -1,19 +1,20 @@
-//! Local blocks: what each row's neighbourhood says about coordinates, for the
+//! Local fits: what each row's neighbourhood says about coordinates, for the
 //! alignment sum M = Σᵢ Sᵢ Bᵢ Sᵢᵀ.
 //!
-//! Place: between `neighbors` and [`super::alignment`]. One pass over fixed
-//! chunks of rows, each thread with its own scratch and no allocation per row;
-//! factors are written where they stay. Modified LLE takes two passes, because
-//! the size of its blocks hangs on a median over all rows.
+//! Place: after the neighbour lists of a [`component`], before their sum ([`assemble`]).
+//! One pass over fixed chunks of rows, each thread with its own scratch and no allocation
+//! per row; factors are written where they stay. Modified LLE takes two passes, because
+//! the size of its blocks depends on a median over all rows.
 //!
 //! ```text
-//! gather ─┬─ cholesky ── weights        standard LLE, and new rows
-//!         └─ frame ─────┬ tangent       LTSA
-//!     (eigen, hestenes) ├ hessian       Hessian LLE
-//!                       └ modified      modified LLE
+//! differences ─┬─ linalg::small::cholesky ── lle        standard LLE, and new rows
+//!              └─ tangent_basis ──┬ ltsa                LTSA
+//!    (linalg::small::eigen, …)    ├ hessian             Hessian LLE
+//!                                 └ mlle                modified LLE
 //! ```
 
 pub mod assemble;
+pub mod component;
 mod differences;
 pub mod factored;
 mod hessian;

@@ -6,7 +6,7 @@ use super::*;
 use crate::input::Csr;
 use crate::linalg::random::uniform;
 use crate::linalg::{symmetric_eigen, thin_svd};
-use crate::neighbors::{Algorithm, Hood, Index, Metric};
+use crate::neighbors::{Algorithm, Index, Metric, NeighborRule};
 
 const ALL: [Variant; 5] = [
     Variant::Standard { reg: 1e-3, nonnegative: false },
@@ -20,10 +20,10 @@ fn cloud(rows: usize, features: usize) -> Array2<f64> {
     uniform(&mut Ctx::new(1, 7).stream("cloud"), rows, features)
 }
 
-fn lists(points: &Array2<f64>, hood: Hood) -> Neighbors {
+fn lists(points: &Array2<f64>, rule: NeighborRule) -> Neighbors {
     let ctx = Ctx::new(1, 0);
     let index = Index::build(PointsRef::Dense(points.view()), Metric::Euclidean, Algorithm::Auto, &ctx);
-    index.unwrap().neighbors_of_all(hood, &ctx).unwrap()
+    index.unwrap().neighbors_of_all(rule, &ctx).unwrap()
 }
 
 fn of_points(points: PointsRef<'_>, near: &Neighbors, variant: Variant, threads: usize) -> Blocks {
@@ -94,7 +94,7 @@ fn quadratic(points: &Array2<f64>, rows: &[usize], d: usize) -> Array2<f64> {
 fn standard_weights_are_those_of_the_definition() {
     for features in [3, 20] {
         let points = cloud(60, features);
-        let near = lists(&points, Hood::Nearest(8));
+        let near = lists(&points, NeighborRule::Nearest(8));
         let found = of_points(PointsRef::Dense(points.view()), &near, ALL[0], 1);
         for i in 0..60 {
             let (members, dense) = block(&found, i);
@@ -113,7 +113,7 @@ fn standard_weights_are_those_of_the_definition() {
 #[test]
 fn weights_rebuild_a_row_in_the_span_of_its_neighbours() {
     let points = cloud(80, 3);
-    let near = lists(&points, Hood::Nearest(9));
+    let near = lists(&points, NeighborRule::Nearest(9));
     let source =
         Source::Points { centers: PointsRef::Dense(points.view()), rows: PointsRef::Dense(points.view()) };
     let ctx = Ctx::new(1, 0);
@@ -134,7 +134,7 @@ fn weights_rebuild_a_row_in_the_span_of_its_neighbours() {
 #[test]
 fn nonnegative_weights_are_the_best_of_their_kind() {
     let points = cloud(60, 4);
-    let near = lists(&points, Hood::Nearest(7));
+    let near = lists(&points, NeighborRule::Nearest(7));
     let found = of_points(PointsRef::Dense(points.view()), &near, ALL[1], 1);
     let mut zeros = 0;
     for i in 0..60 {
@@ -160,7 +160,7 @@ fn nonnegative_weights_are_the_best_of_their_kind() {
 fn tangent_blocks_are_those_of_the_definition() {
     for (features, d) in [(3, 2), (5, 2), (30, 3), (4, 4), (1, 1)] {
         let points = cloud(70, features);
-        let near = lists(&points, Hood::Nearest(8));
+        let near = lists(&points, NeighborRule::Nearest(8));
         let found = of_points(PointsRef::Dense(points.view()), &near, Variant::Tangent { components: d }, 1);
         for i in 0..70 {
             let (members, dense) = block(&found, i);
@@ -179,7 +179,7 @@ fn hessian_blocks_are_those_of_the_paper() {
     for (features, d) in [(3, 2), (5, 3), (40, 2), (6, 4), (40, 3), (2, 1)] {
         let points = cloud(90, features);
         let k = 1 + d + d * (d + 1) / 2 + 3;
-        let near = lists(&points, Hood::Nearest(k));
+        let near = lists(&points, NeighborRule::Nearest(k));
         let variant = Variant::Hessian { components: d, tol: 1e-4 };
         let found = of_points(PointsRef::Dense(points.view()), &near, variant, 1);
         for i in 0..90 {
@@ -199,7 +199,7 @@ fn blocks_kill_linear_functions_and_hessian_blocks_nothing_more() {
         let flat = cloud(120, d);
         let points = flat.dot(&cloud(d, 6));
         let k = 1 + d + d * (d + 1) / 2 + 2;
-        let near = lists(&points, Hood::Nearest(k));
+        let near = lists(&points, NeighborRule::Nearest(k));
         let variants = [
             Variant::Hessian { components: d, tol: 1e-4 },
             Variant::Tangent { components: d },
@@ -272,7 +272,7 @@ fn modified_blocks_are_those_of_the_twin() {
         let mut points = cloud(101, features);
         // Nearly a sheet, so that there is something to choose.
         points.slice_mut(s![.., d..]).mapv_inplace(|entry| 0.05 * entry);
-        let near = lists(&points, Hood::Nearest(k));
+        let near = lists(&points, NeighborRule::Nearest(k));
         let variant = Variant::Modified { components: d, reg: 1e-3, tol: 1e-12 };
         let found = of_points(PointsRef::Dense(points.view()), &near, variant, 1);
         for (i, expected) in modified_twin(&points, &near, d).iter().enumerate() {
@@ -295,8 +295,8 @@ fn dense_sparse_and_distances_agree_on_any_number_of_threads() {
             gap.dot(&gap).sqrt()
         });
         let csr = sparse(&points);
-        for hood in [Hood::Nearest(10), Hood::Within(if features == 3 { 0.4 } else { 2.6 })] {
-            let near = lists(&points, hood);
+        for rule in [NeighborRule::Nearest(10), NeighborRule::Within(if features == 3 { 0.4 } else { 2.6 })] {
+            let near = lists(&points, rule);
             for variant in ALL {
                 let dense = of_points(PointsRef::Dense(points.view()), &near, variant, 1);
                 assert!(dense.factors.iter().all(|entry| entry.is_finite()));
@@ -335,7 +335,7 @@ fn degenerate_neighbourhoods_give_finite_blocks() {
     let point = Array2::<f64>::ones((40, 3));
     let wide = Array2::from_shape_fn((40, 30), |(i, _)| (i / 20) as f64);
     for points in [line, point, wide] {
-        let near = lists(&points, Hood::Nearest(9));
+        let near = lists(&points, NeighborRule::Nearest(9));
         for variant in ALL {
             let found = of_points(PointsRef::Dense(points.view()), &near, variant, 1);
             for i in 0..40 {
@@ -351,7 +351,7 @@ fn degenerate_neighbourhoods_give_finite_blocks() {
 #[test]
 fn sparse_rows_without_entries_give_the_blocks_of_dense_zeros() {
     let zeros = Array2::<f64>::zeros((40, 3));
-    let (near, csr) = (lists(&zeros, Hood::Nearest(9)), sparse(&zeros));
+    let (near, csr) = (lists(&zeros, NeighborRule::Nearest(9)), sparse(&zeros));
     for variant in ALL {
         let dense = of_points(PointsRef::Dense(zeros.view()), &near, variant, 1);
         let found = of_points(PointsRef::Sparse(&csr), &near, variant, 1);
@@ -389,7 +389,7 @@ fn blocks_do_not_hang_on_how_long_the_directions_are() {
     for features in [2, 14] {
         let mut points = cloud(60, features);
         points.slice_mut(s![.., 2..]).fill(0.0);
-        let near = lists(&points, Hood::Nearest(12));
+        let near = lists(&points, NeighborRule::Nearest(12));
         for variant in [Variant::Tangent { components: 2 }, Variant::Hessian { components: 2, tol: 1e-4 }] {
             let even = of_points(PointsRef::Dense(points.view()), &near, variant, 1);
             for short in [1e-3, 1e-5, 1e-9, 1e-12] {
@@ -414,7 +414,7 @@ fn blocks_do_not_hang_on_how_long_the_directions_are() {
 fn the_directions_of_neighbourhoods_are_counted() {
     let ctx = Ctx::new(2, 0);
     let plane = cloud(80, 2).dot(&cloud(2, 5));
-    let near = lists(&plane, Hood::Nearest(10));
+    let near = lists(&plane, NeighborRule::Nearest(10));
     let points = PointsRef::Dense(plane.view());
     let source = Source::Points { centers: points, rows: points };
     let variant = Variant::Tangent { components: 3 };

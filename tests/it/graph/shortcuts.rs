@@ -7,7 +7,7 @@ use crate::error::{Error, WarningKind};
 use crate::graph::geodesic::{PathMethod, Plan};
 use crate::graph::{Graph, Policy, Shortcut, connect, shortcuts, warn_of_shortcuts};
 use crate::input::PointsRef;
-use crate::neighbors::{Algorithm, Hood, Index, Link, Metric};
+use crate::neighbors::{Algorithm, Index, Link, Metric, NeighborRule};
 use ndarray::Array2;
 
 /// Numbers in [0, 1), the same on every run.
@@ -35,7 +35,8 @@ fn points<const D: usize>(n: usize, mut point: impl FnMut(usize) -> [f64; D]) ->
 fn near(points: &Array2<f64>, k: usize, ctx: &Ctx) -> Graph {
     let index =
         Index::build(PointsRef::Dense(points.view()), Metric::Euclidean, Algorithm::Auto, ctx).unwrap();
-    let graph = Graph::from_neighbors(&index.neighbors_of_all(Hood::Nearest(k), ctx).unwrap(), ctx).unwrap();
+    let graph =
+        Graph::from_neighbors(&index.neighbors_of_all(NeighborRule::Nearest(k), ctx).unwrap(), ctx).unwrap();
     connect(graph, None, Policy::Largest, ctx).unwrap().graph
 }
 
@@ -221,7 +222,8 @@ fn two_blobs_on_one_edge_are_told() {
     let index =
         Index::build(PointsRef::Dense(points.view()), Metric::Euclidean, Algorithm::Auto, &ctx).unwrap();
     let blobs =
-        Graph::from_neighbors(&index.neighbors_of_all(Hood::Nearest(10), &ctx).unwrap(), &ctx).unwrap();
+        Graph::from_neighbors(&index.neighbors_of_all(NeighborRule::Nearest(10), &ctx).unwrap(), &ctx)
+            .unwrap();
     let joined = blobs.with_links(&[Link { from: 7, to: 407, distance: 40.0 }], &ctx).unwrap();
     let named = found(&joined, &[], &ctx);
     assert_eq!(pairs(&named), [(7, 407)]);

@@ -9,7 +9,7 @@ use crate::kernel::CenteredPacked;
 use crate::landmarks::LandmarkChoice;
 use crate::linalg::SymmetricOperator;
 use crate::methods::{ClassicalMds, Isomap, KernelIsomap, LandmarkIsomap, LandmarkMds};
-use crate::neighbors::{Algorithm, Hood, Index, Metric};
+use crate::neighbors::{Algorithm, Index, Metric, NeighborRule};
 use crate::spectrum::EigenSolver;
 use crate::spectrum::smallest_constant;
 use crate::spectrum::{Options, Solver, top};
@@ -108,7 +108,7 @@ fn with_every_row_a_landmark_the_landmark_methods_are_exact() {
 fn graph(points: &Array2<f64>, ctx: &Ctx) -> Graph {
     let data = crate::input::PointsRef::Dense(points.view());
     let index = Index::build(data, Metric::Euclidean, Algorithm::Auto, ctx).unwrap();
-    Graph::from_neighbors(&index.neighbors_of_all(Hood::Nearest(8), ctx).unwrap(), ctx).unwrap()
+    Graph::from_neighbors(&index.neighbors_of_all(NeighborRule::Nearest(8), ctx).unwrap(), ctx).unwrap()
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::linalg::SymmetricOperator;
 use crate::linalg::{pseudo_inverse_times, symmetric_eigen};
 use crate::methods::LocallyLinearEmbedding;
 use crate::neighbors::MetricName;
-use crate::neighbors::{Algorithm, Hood, Index, Metric};
+use crate::neighbors::{Algorithm, Index, Metric, NeighborRule};
 use crate::spectrum::SparseSolver;
 use crate::{AnyModel, Ctx, Error, transform};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
@@ -106,7 +106,7 @@ fn every_form_is_the_bottom_of_its_matrix() {
     let ctx = Ctx::new(2, 0);
     let rows = PointsRef::Dense(points.view());
     let index = Index::build(rows, Metric::Euclidean, Algorithm::Auto, &ctx).unwrap();
-    let near = index.neighbors_of_all(Hood::Nearest(9), &ctx).unwrap();
+    let near = index.neighbors_of_all(NeighborRule::Nearest(9), &ctx).unwrap();
     for (method, variant) in [
         (LocalMethod::Standard, Variant::Standard { reg: 1e-3, nonnegative: false }),
         (LocalMethod::Modified, Variant::Modified { components: 2, reg: 1e-3, tol: 1e-12 }),
@@ -175,10 +175,10 @@ fn given_neighbourhoods_give_the_same_map() {
     let ctx = Ctx::new(2, 0);
     let rows = PointsRef::Dense(points.view());
     let index = Index::build(rows, Metric::Euclidean, Algorithm::Auto, &ctx).unwrap();
-    let near = index.neighbors_of_all(Hood::Nearest(9), &ctx).unwrap();
+    let near = index.neighbors_of_all(NeighborRule::Nearest(9), &ctx).unwrap();
     let lists = Csr { cols: 250, offsets: near.offsets, indices: near.indices, values: near.distances };
     let new = &points.slice(s![..20, ..]) + &(0.3 * &scattered(20, 3));
-    let found = index.query(PointsRef::Dense(new.view()), Hood::Nearest(9), &ctx).unwrap();
+    let found = index.query(PointsRef::Dense(new.view()), NeighborRule::Nearest(9), &ctx).unwrap();
     let of_new = Csr { cols: 250, offsets: found.offsets, indices: found.indices, values: found.distances };
     for method in METHODS {
         let model = lle(method, 9).fit(&points, &ctx).unwrap();
