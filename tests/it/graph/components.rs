@@ -3,6 +3,7 @@
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::graph::{Graph, Policy, components, connect};
+use crate::input::rows::RowMap;
 use crate::neighbors::{ClosestForeign, Link, Neighbors};
 use proptest::prelude::*;
 
@@ -118,9 +119,9 @@ fn two_pairs_and_a_point() -> Graph {
 
 #[test]
 fn labels_are_numbered_by_first_appearance() {
-    let pieces = components(&two_pairs_and_a_point());
-    assert_eq!(pieces.labels, [0, 1, 2, 2, 1]);
-    assert_eq!(pieces.sizes, [1, 2, 2]);
+    let apart = components(&two_pairs_and_a_point());
+    assert_eq!(apart.labels, [0, 1, 2, 2, 1]);
+    assert_eq!(apart.sizes, [1, 2, 2]);
     assert_eq!(components(&Graph::from_csr(0, &[0], &[], &[], &alone()).unwrap()).count(), 0);
 }
 
@@ -128,23 +129,24 @@ fn labels_are_numbered_by_first_appearance() {
 fn policies_do_what_they_say() {
     let ctx = Ctx::new(1, 0);
     let line = Line(vec![0.0, 10.0, 30.0, 31.0, 11.0]);
-    match connect(two_pairs_and_a_point(), Some(&line), Policy::Error, &ctx) {
+    match connect(two_pairs_and_a_point(), RowMap::all(5), Some(&line), Policy::Error, &ctx) {
         Err(Error::Disconnected { count: 3, sizes, labels }) => {
             assert_eq!((sizes.as_str(), labels), ("2, 2, 1", vec![0, 1, 2, 2, 1]));
         }
         other => panic!("{other:?}"),
     }
-    let largest = connect(two_pairs_and_a_point(), None, Policy::Largest, &ctx).unwrap();
-    assert_eq!(largest.kept, Some(vec![1, 4]));
+    let largest = connect(two_pairs_and_a_point(), RowMap::all(5), None, Policy::Largest, &ctx).unwrap();
+    assert_eq!(largest.rows.used(), Some(&[1, 4][..]));
     assert_eq!((largest.graph.len(), largest.graph.edge_count()), (2, 1));
     assert_eq!(ctx.take_warnings()[0].kind, WarningKind::Disconnected);
 
-    let bridged = connect(two_pairs_and_a_point(), Some(&line), Policy::Bridge, &ctx).unwrap();
+    let bridged =
+        connect(two_pairs_and_a_point(), RowMap::all(5), Some(&line), Policy::Bridge, &ctx).unwrap();
     assert_eq!(components(&bridged.graph).count(), 1);
     assert_eq!(bridged.bridges.iter().map(|link| link.distance).sum::<f64>(), 10.0 + 19.0);
-    assert!(ctx.take_warnings()[0].message.contains("longest 19"));
+    assert!(ctx.take_warnings()[0].message.contains("longest 1.900e1"));
 
-    let unknown = connect(two_pairs_and_a_point(), None, Policy::Bridge, &ctx).unwrap_err();
+    let unknown = connect(two_pairs_and_a_point(), RowMap::all(5), None, Policy::Bridge, &ctx).unwrap_err();
     assert!(unknown.to_string().contains("not known"), "{unknown}");
     for &policy in Policy::ALL {
         assert_eq!(Policy::from_name(policy.name()), Some(policy));
@@ -155,12 +157,12 @@ fn policies_do_what_they_say() {
 fn connected_graph_is_left_alone() {
     let ctx = Ctx::new(1, 0);
     let path = Graph::from_csr(3, &[0, 1, 2, 2], &[1, 2], &[1.0, 2.0], &alone()).unwrap();
-    let same = connect(path.clone(), None, Policy::Bridge, &ctx).unwrap();
-    assert_eq!((same.graph, same.kept, same.bridges), (path, None, vec![]));
+    let same = connect(path.clone(), RowMap::all(3), None, Policy::Bridge, &ctx).unwrap();
+    assert_eq!((same.graph, same.rows, same.bridges), (path, RowMap::all(3), vec![]));
     assert!(ctx.take_warnings().is_empty());
 }
 
-/// Total weight of a spanning tree over all pairs of pieces, by Kruskal.
+/// Total weight of a spanning tree over all pairs of components, by Kruskal.
 fn kruskal(line: &Line, labels: &[usize], count: usize) -> f64 {
     let n = labels.len();
     let mut pairs: Vec<(f64, usize, usize)> = (0..n)
@@ -193,13 +195,13 @@ proptest! {
             .map(|(a, b)| Link { from: a as u32, to: b as u32, distance: (line.0[a] - line.0[b]).abs() })
             .collect();
         let graph = Graph::from_csr(n, &vec![0; n + 1], &[], &[], &alone()).unwrap().with_links(&links, &alone()).unwrap();
-        let pieces = components(&graph);
+        let apart = components(&graph);
         let ctx = Ctx::new(1, 0);
-        let connected = connect(graph, Some(&line), Policy::Bridge, &ctx).unwrap();
+        let connected = connect(graph, RowMap::all(n), Some(&line), Policy::Bridge, &ctx).unwrap();
         prop_assert_eq!(components(&connected.graph).count(), 1);
-        prop_assert_eq!(connected.bridges.len(), pieces.count() - 1);
+        prop_assert_eq!(connected.bridges.len(), apart.count() - 1);
         let total: f64 = connected.bridges.iter().map(|link| link.distance).sum();
-        let least = kruskal(&line, &pieces.labels, pieces.count());
+        let least = kruskal(&line, &apart.labels, apart.count());
         prop_assert!((total - least).abs() < 1e-9, "{} instead of {}", total, least);
     }
 

@@ -7,6 +7,7 @@ use crate::error::{Error, WarningKind};
 use crate::graph::geodesic::{PathMethod, Plan};
 use crate::graph::{Graph, Policy, Shortcut, connect, shortcuts, warn_of_shortcuts};
 use crate::input::PointsRef;
+use crate::input::rows::RowMap;
 use crate::neighbors::{Algorithm, Index, Link, Metric, NeighborRule};
 use ndarray::Array2;
 
@@ -31,18 +32,19 @@ fn points<const D: usize>(n: usize, mut point: impl FnMut(usize) -> [f64; D]) ->
     Array2::from_shape_vec((n, D), (0..n).flat_map(&mut point).collect()).unwrap()
 }
 
-/// The k nearest neighbours of each point; the largest piece when there are several.
+/// The k nearest neighbours of each point; the largest component when there are several.
 fn near(points: &Array2<f64>, k: usize, ctx: &Ctx) -> Graph {
     let index =
         Index::build(PointsRef::Dense(points.view()), Metric::Euclidean, Algorithm::Auto, ctx).unwrap();
     let graph =
         Graph::from_neighbors(&index.neighbors_of_all(NeighborRule::Nearest(k), ctx).unwrap(), ctx).unwrap();
-    connect(graph, None, Policy::Largest, ctx).unwrap().graph
+    connect(graph, RowMap::all(points.nrows()), None, Policy::Largest, ctx).unwrap().graph
 }
 
 fn found(graph: &Graph, ignore: &[Link], ctx: &Ctx) -> Vec<Shortcut> {
+    let ignore: Vec<(u32, u32)> = ignore.iter().map(|link| (link.from, link.to)).collect();
     let plan = Plan::new(graph, PathMethod::Auto, graph.len(), None, ctx).unwrap();
-    shortcuts(graph, &plan, ignore, ctx).unwrap()
+    shortcuts(graph, &plan, &ignore, ctx).unwrap()
 }
 
 fn pairs(found: &[Shortcut]) -> Vec<(u32, u32)> {
@@ -299,20 +301,20 @@ fn stopping_and_a_foreign_plan_are_refused() {
 #[test]
 fn the_warning_names_rows_and_what_to_do() {
     let ctx = Ctx::new(1, 0);
-    warn_of_shortcuts(&[], |node| node as usize, |length| length, &ctx);
+    warn_of_shortcuts(&[], |node| node as usize, 1, &ctx);
     assert!(ctx.take_warnings().is_empty());
     let edge = |from, detour| Shortcut { from, to: 90, length: 2.5, share: 0.125, detour };
     let edges: Vec<_> = (0..7).map(|from| edge(from, if from == 1 { f64::INFINITY } else { 31.0 })).collect();
-    warn_of_shortcuts(&edges, |node| node as usize + 1000, |length| 2.0 * length, &ctx);
+    warn_of_shortcuts(&edges, |node| node as usize + 1000, 1, &ctx);
     let warnings = ctx.take_warnings();
     assert_eq!(warnings.len(), 1);
     assert_eq!(warnings[0].kind, WarningKind::Shortcut);
     let message = &warnings[0].message;
     for words in [
         "1000–1090",
-        "length 5.0000",
+        "length 2.500e0",
         "12.5 %",
-        "62.0000 apart",
+        "3.100e1 apart",
         "not connected",
         "and 2 more",
         "n_neighbors",

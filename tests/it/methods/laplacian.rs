@@ -3,6 +3,7 @@
 
 use std::f64::consts::{PI, TAU};
 
+use super::{attribute, matrix, number};
 use crate::error::WarningKind;
 use crate::graph::Isolated;
 use crate::graph::Policy;
@@ -37,10 +38,6 @@ fn clouds(rows: usize) -> Array2<f64> {
 
 fn embedding(model: &impl AnyModel) -> Array2<f64> {
     model.embedding().expect("kept").to_owned()
-}
-
-fn attribute(model: &impl AnyModel, name: &str) -> Attribute {
-    model.attributes().unwrap().into_iter().find(|(known, _)| *known == name).expect(name).1
 }
 
 /// Largest difference, relative to the largest entry, up to the sign of columns.
@@ -97,8 +94,8 @@ fn eigenvalues(n: usize, edges: &[(usize, usize)], method: &SpectralEmbedding) -
     {
         let mut method = method.clone();
         method.eigen_solver = solver;
-        found.push(method.fit(Data::Kernel(full.view()), &ctx).unwrap().model().eigenvalues().to_vec());
-        found.push(method.fit(Data::Graph(&csr), &ctx).unwrap().model().eigenvalues().to_vec());
+        found.push(method.fit(Data::Kernel(full.view()), &ctx).unwrap().eigenvalues().unwrap().to_vec());
+        found.push(method.fit(Data::Graph(&csr), &ctx).unwrap().eigenvalues().unwrap().to_vec());
     }
     found
 }
@@ -171,7 +168,7 @@ fn residual(weights: ArrayView2<'_, f64>, model: &Fitted<FittedSpectralEmbedding
         let degree: f64 = weights.row(i).sum();
         for c in 0..y.ncols() {
             worst = worst
-                .max((product[[i, c]] - (1.0 - model.model().eigenvalues()[c]) * degree * y[[i, c]]).abs());
+                .max((product[[i, c]] - (1.0 - model.eigenvalues().unwrap()[c]) * degree * y[[i, c]]).abs());
         }
     }
     worst
@@ -239,7 +236,7 @@ fn plain_coordinates_are_eigenvectors_and_place_new_rows() {
         let model = method.fit(&points, &ctx).unwrap();
         let (y, laplacian) = (embedding(&model), plain_laplacian(&model));
         let size = laplacian.diag().iter().fold(0.0_f64, |most, degree| most.max(*degree));
-        let rest = laplacian.dot(&y) - &y * &ndarray::arr1(model.model().eigenvalues());
+        let rest = laplacian.dot(&y) - &y * &ndarray::arr1(&model.eigenvalues().unwrap());
         assert!(rest.iter().all(|rest| rest.abs() < 1e-9 * size), "{method:?}");
         assert!((y.t().dot(&y) - Array2::<f64>::eye(3)).iter().all(|gap| gap.abs() < 1e-10));
         assert!(y.sum_axis(ndarray::Axis(0)).iter().all(|sum| sum.abs() < 1e-7));
@@ -273,13 +270,13 @@ fn plain_affinities_of_any_size_and_in_pieces() {
     let sums = new.sum_axis(ndarray::Axis(1));
     let product = new.dot(&embedding(&one));
     let expected =
-        Array2::from_shape_fn((20, 2), |(i, c)| product[[i, c]] / (sums[i] - one.model().eigenvalues()[c]));
+        Array2::from_shape_fn((20, 2), |(i, c)| product[[i, c]] / (sums[i] - one.eigenvalues().unwrap()[c]));
     for factor in [1.0, 2.0_f64.powi(500), 2.0_f64.powi(-500)] {
         let (training, new) = (&training * factor, &new * factor);
         for data in [Data::Kernel(training.view()), Data::Graph(&sparse(&training))] {
             let model = plain.fit(data, &ctx).unwrap();
             assert!(apart(&embedding(&one), &embedding(&model)) < 1e-8);
-            for (value, expected) in model.model().eigenvalues().iter().zip(one.model().eigenvalues()) {
+            for (value, expected) in model.eigenvalues().unwrap().iter().zip(one.eigenvalues().unwrap()) {
                 assert!((value / factor / expected - 1.0).abs() < 1e-8, "{value} for {expected}");
             }
             assert_eq!(transform(&model, data, &ctx).unwrap(), embedding(&model));
@@ -287,7 +284,7 @@ fn plain_affinities_of_any_size_and_in_pieces() {
                 assert!(apart(&expected, &transform(&model, rows, &ctx).unwrap()) < 1e-7);
             }
             // Less affinity in all than an eigenvalue: nothing to divide by.
-            let faint = &new * (0.5 * one.model().eigenvalues()[0] / sums[0]);
+            let faint = &new * (0.5 * one.eigenvalues().unwrap()[0] / sums[0]);
             let refused = transform(&model, Data::Kernel(faint.view()), &ctx).unwrap_err().to_string();
             assert!(refused.contains("row 0") && refused.contains("norm_laplacian"), "{refused}");
         }
@@ -301,7 +298,7 @@ fn plain_affinities_of_any_size_and_in_pieces() {
         let model = precomputed(4).norm_laplacian(false).fit(data, &ctx).unwrap();
         assert_eq!(ctx.take_warnings()[0].kind, WarningKind::Disconnected);
         let lowest = 2.0 - 2.0 * (TAU / 9.0).cos();
-        close(model.model().eigenvalues(), &[0.0, 0.0, lowest, lowest]);
+        close(&model.eigenvalues().unwrap(), &[0.0, 0.0, lowest, lowest]);
         let y = embedding(&model);
         let piece = |i: usize| [5, 14, 15].iter().position(|&end| i < end).unwrap();
         for (i, j) in (0..15).flat_map(|i| (0..i).map(move |j| (i, j))) {
@@ -310,7 +307,7 @@ fn plain_affinities_of_any_size_and_in_pieces() {
         }
         assert_eq!(transform(&model, data.select(&[0, 3, 9]).unwrap().view(), &ctx).unwrap().nrows(), 3);
         let largest = precomputed(2).norm_laplacian(false).disconnected(Policy::Largest);
-        close(largest.fit(data, &ctx).unwrap().model().eigenvalues(), &[lowest, lowest]);
+        close(&largest.fit(data, &ctx).unwrap().eigenvalues().unwrap(), &[lowest, lowest]);
     }
 }
 
@@ -462,7 +459,7 @@ fn a_sparse_graph_in_pieces_is_walked_piece_by_piece() {
     assert_eq!(attribute(&model, "n_connected_components"), Attribute::Int(2));
     let expected: Vec<i64> = (0..80).map(|i| i % 2).collect();
     assert_eq!(attribute(&model, "component_labels"), Attribute::Indices(expected.into()));
-    assert!(model.model().eigenvalues()[0] == 1.0 && model.model().eigenvalues()[1] < 1.0 - 1e-6);
+    assert!(model.eigenvalues().unwrap()[0] == 1.0 && model.eigenvalues().unwrap()[1] < 1.0 - 1e-6);
     let y = embedding(&model);
     assert!((0..80).all(|i| (y[[i, 0]] - y[[i % 2, 0]]).abs() < 1e-12) && y[[0, 0]] * y[[1, 0]] < 0.0);
     assert_eq!(transform(&model, Data::Graph(&given), &ctx).unwrap(), y);
@@ -470,15 +467,15 @@ fn a_sparse_graph_in_pieces_is_walked_piece_by_piece() {
     let sibling = SpectralEmbedding::default().affinity(AffinityName::PrecomputedNearestNeighbors);
     let sibling = sibling.fit(Data::Graph(&given), &ctx).unwrap();
     assert_eq!(attribute(&sibling, "component_labels"), attribute(&model, "component_labels"));
-    assert_eq!(sibling.model().eigenvalues()[0], 0.0);
+    assert_eq!(sibling.eigenvalues().unwrap()[0], 0.0);
     // Within the pieces the walks are those of each piece alone.
-    let alone = method.clone().epsilon(model.model().epsilon()).n_components(2_usize);
+    let alone = method.clone().epsilon(number(&model, "epsilon")).n_components(2_usize);
     let slowest = [0, 1].map(|first| {
         let rows: Vec<usize> = (first..80).step_by(2).collect();
         let piece = nearest(&points.select(ndarray::Axis(0), &rows), 6, false);
-        alone.fit(Data::Graph(&piece), &ctx).unwrap().model().eigenvalues()[0]
+        alone.fit(Data::Graph(&piece), &ctx).unwrap().eigenvalues().unwrap()[0]
     });
-    close(&[model.model().eigenvalues()[1]], &[slowest[0].max(slowest[1])]);
+    close(&[model.eigenvalues().unwrap()[1]], &[slowest[0].max(slowest[1])]);
     let refused = method.clone().disconnected(Policy::Error).fit(Data::Graph(&given), &ctx);
     assert!(matches!(refused.err(), Some(Error::Disconnected { count: 2, .. })));
     let largest = method.disconnected(Policy::Largest).fit(Data::Graph(&given), &ctx).unwrap();
@@ -581,10 +578,10 @@ fn weights_that_vanish_leave_pieces() {
         "{told:?}"
     );
     assert_eq!(
-        (model.model().eigenvalues()[0], attribute(&model, "n_connected_components")),
+        (model.eigenvalues().unwrap()[0], attribute(&model, "n_connected_components")),
         (0.0, Attribute::Int(2))
     );
-    assert!(model.model().eigenvalues()[1] > 1e-3);
+    assert!(model.eigenvalues().unwrap()[1] > 1e-3);
     let largest = heat.disconnected(Policy::Largest).fit(&segments, &ctx).unwrap();
     let y = embedding(&largest);
     assert!((0..240).all(|i| y[[i, 0]].is_nan() == (i >= 120)));
@@ -605,14 +602,14 @@ fn weights_that_vanish_leave_pieces() {
         "{told:?}"
     );
     assert_eq!(attribute(&model, "n_connected_components"), Attribute::Int(2));
-    assert!(model.model().eigenvalues()[0] == 1.0 && model.model().eigenvalues()[1] < 1.0 - 1e-6);
+    assert!(model.eigenvalues().unwrap()[0] == 1.0 && model.eigenvalues().unwrap()[1] < 1.0 - 1e-6);
     for data in [Data::from(&points), Data::Distances(distances(&points).view())] {
         let mut method = far.clone().disconnected(Policy::Largest);
         if let Data::Distances(_) = data {
             method.metric = MetricName::Precomputed;
         }
         let largest = method.fit(data, &ctx).unwrap();
-        assert!(embedding(&largest).row(500)[0].is_nan() && largest.model().eigenvalues()[0] < 1.0 - 1e-6);
+        assert!(embedding(&largest).row(500)[0].is_nan() && largest.eigenvalues().unwrap()[0] < 1.0 - 1e-6);
         let y = embedding(&largest);
         let placed = transform(&largest, data.select(&[0, 9, 499]).unwrap().view(), &ctx).unwrap();
         [0, 9, 499].iter().zip(placed.outer_iter()).for_each(|(&row, placed)| assert_eq!(placed, y.row(row)));
@@ -636,14 +633,14 @@ fn pieces_of_given_affinities_are_told_apart_exactly() {
         let model = precomputed(5).fit(data, &ctx).unwrap();
         assert_eq!(ctx.take_warnings()[0].kind, WarningKind::Disconnected);
         let lowest = 1.0 - (TAU / 9.0).cos();
-        close(model.model().eigenvalues(), &[0.0, 0.0, 0.0, lowest, lowest]);
+        close(&model.eigenvalues().unwrap(), &[0.0, 0.0, 0.0, lowest, lowest]);
         let y = embedding(&model);
         for (i, j) in (0..22).flat_map(|i| (0..i).map(move |j| (i, j))) {
             let same = (0..3).all(|c| (y[[i, c]] - y[[j, c]]).abs() < 1e-12);
             assert_eq!(same, piece(i) == piece(j), "rows {i} and {j}");
         }
         let largest = precomputed(2).disconnected(Policy::Largest).fit(data, &ctx).unwrap();
-        close(largest.model().eigenvalues(), &[lowest, lowest]);
+        close(&largest.eigenvalues().unwrap(), &[lowest, lowest]);
         let refused = precomputed(2).disconnected(Policy::Error).fit(data, &ctx);
         assert!(matches!(refused.err(), Some(Error::Disconnected { count: 4, .. })));
     }
@@ -713,7 +710,7 @@ fn affinities_of_any_size_have_a_map() {
     for size in [1e308, 1e-320] {
         let equal = Array2::from_elem((6, 6), size);
         let model = precomputed(2).fit(Data::Kernel(equal.view()), &ctx).unwrap();
-        close(model.model().eigenvalues(), &[1.2, 1.2]);
+        close(&model.eigenvalues().unwrap(), &[1.2, 1.2]);
         assert!(embedding(&model).iter().all(|value| value.is_finite()));
     }
 }
@@ -851,15 +848,15 @@ fn eigenpairs_are_those_of_the_walk_and_the_constant_is_left_out() {
     for alpha in [0.0, 0.5, 1.0] {
         let method = DiffusionMaps::default().n_neighbors(None).alpha(alpha).n_components(4_usize);
         let model = method.fit(&points, &ctx).unwrap();
-        let (walk, stationary) = walk(&points, model.model().epsilon(), alpha);
+        let (walk, stationary) = walk(&points, number(&model, "epsilon"), alpha);
         // λ = 1 belongs to the constant, and π is stationary.
         assert!(walk.rows().into_iter().all(|row| (row.sum() - 1.0).abs() < 1e-12));
         let Attribute::Vector(found) = attribute(&model, "stationary_distribution") else { panic!() };
         close(&found.to_vec(), &stationary);
         close(&ndarray::arr1(&stationary).dot(&walk).to_vec(), &stationary);
-        let psi = model.model().eigenvectors();
+        let psi = matrix(&model, "eigenvectors");
         let product = walk.dot(&psi);
-        for (c, &value) in model.model().eigenvalues().iter().enumerate() {
+        for (c, &value) in model.eigenvalues().unwrap().iter().enumerate() {
             assert!(value < 1.0 - 1e-9, "the constant was not left out: {value}");
             let mean: f64 = psi.column(c).iter().zip(&stationary).map(|(psi, pi)| pi * psi).sum();
             let square: f64 = psi.column(c).iter().zip(&stationary).map(|(psi, pi)| pi * psi * psi).sum();
@@ -868,7 +865,7 @@ fn eigenpairs_are_those_of_the_walk_and_the_constant_is_left_out() {
             assert!(gap.iter().all(|gap| gap.abs() < 1e-8));
         }
         assert!(
-            apart(&psi.to_owned(), &(&embedding(&model) / &ndarray::arr1(model.model().eigenvalues())))
+            apart(&psi.to_owned(), &(&embedding(&model) / &ndarray::arr1(&model.eigenvalues().unwrap())))
                 < 1e-12
         );
     }
@@ -913,7 +910,7 @@ fn alpha_takes_the_density_out() {
             let method = DiffusionMaps::default().n_neighbors(neighbors).alpha(alpha);
             DiffusionMaps::fit(&method, &points, &ctx).unwrap()
         };
-        let psi = |alpha: f64| fit(alpha).model().eigenvectors().to_owned();
+        let psi = |alpha: f64| matrix(&fit(alpha), "eigenvectors");
         let (with, without) = (roundness(&psi(0.0)), roundness(&psi(1.0)));
         assert!(without < 0.1 && without < 0.3 * with, "{neighbors:?}: {without} against {with}");
         let Attribute::Float(dimension) = attribute(&fit(1.0), "intrinsic_dimension") else { panic!() };
@@ -932,7 +929,7 @@ fn full_and_sparse_kernels_give_the_same_walk() {
     assert!(apart(&embedding(&by_points), &embedding(&by_matrix)) < 1e-8);
     for solver in [SparseSolver::Dense, SparseSolver::Direct, SparseSolver::Iterative] {
         let by_graph = method.clone().eigen_solver(solver).fit(Data::Graph(&sparse(&full)), &ctx).unwrap();
-        close(by_graph.model().eigenvalues(), by_points.model().eigenvalues());
+        close(&by_graph.eigenvalues().unwrap(), &by_points.eigenvalues().unwrap());
         assert!(apart(&embedding(&by_points), &embedding(&by_graph)) < 1e-7);
     }
 }
@@ -977,7 +974,7 @@ fn the_automatic_width_fits_the_lists() {
     for (neighbors, most) in [(Some(64), 0.05), (None, 0.1)] {
         let method = DiffusionMaps { n_neighbors: neighbors, ..DiffusionMaps::default() };
         let model = method.fit(&circle, &Ctx::new(2, 0)).unwrap();
-        let rest = unexplained(model.model().eigenvectors(), &circle);
+        let rest = unexplained(matrix(&model, "eigenvectors").view(), &circle);
         assert!(rest < most, "{neighbors:?}: {rest}");
     }
     // A round cloud with a thin rim: rows there have their neighbours far away, and are
@@ -1000,11 +997,11 @@ fn the_automatic_width_fits_the_lists() {
                 other => panic!("{other:?}"),
             };
             assert!((dimension(&model) - dimension(&full)).abs() < 1e-6);
-            assert!(model.model().eigenvalues()[0] < 1.0 - 1e-6, "{:?}", model.model().eigenvalues());
-            assert_eq!(fit(Some(neighbors), 1.0, 1).model().epsilon(), model.model().epsilon());
+            assert!(model.eigenvalues().unwrap()[0] < 1.0 - 1e-6, "{:?}", model.eigenvalues().unwrap());
+            assert_eq!(number(&fit(Some(neighbors), 1.0, 1), "epsilon"), number(&model, "epsilon"));
             assert_eq!(
-                fit(Some(neighbors), 1024.0, 2).model().epsilon(),
-                1024.0 * 1024.0 * model.model().epsilon()
+                number(&fit(Some(neighbors), 1024.0, 2), "epsilon"),
+                1024.0 * 1024.0 * number(&model, "epsilon")
             );
         }
     }
