@@ -123,7 +123,8 @@ pub fn connect(
         (Policy::Largest, _) => keep_largest(&graph, pieces, ctx),
         (Policy::Bridge, Some(links)) => bridge(&graph, pieces, links, ctx),
         (Policy::Bridge, None) => Err(Error::Unsupported(format!(
-            "the sparse graph has {} connected components (sizes {}) and the distances between them are not known, \
+            "the number of connected components of the sparse graph is {} (sizes {}) and the distances \
+             between them are not known, \
              so they cannot be bridged; give points or distances, a connected graph, or set \
              disconnected='largest'",
             pieces.count(),
@@ -139,7 +140,8 @@ fn keep_largest(graph: &Graph, pieces: Components, ctx: &Ctx) -> Result<Connecte
     ctx.warn(
         WarningKind::Disconnected,
         format!(
-            "the neighbourhood graph has {} connected components (sizes {}); the largest is kept and {} of {} \
+            "the number of connected components of the neighbourhood graph is {} (sizes {}); \
+             the largest is kept and {} of {} \
              rows are dropped; raise `n_neighbors` or `radius` to keep them",
             pieces.count(),
             pieces.sizes_in_words(),
@@ -153,12 +155,13 @@ fn keep_largest(graph: &Graph, pieces: Components, ctx: &Ctx) -> Result<Connecte
 
 fn bridge(graph: &Graph, pieces: Components, links: &dyn ClosestForeign, ctx: &Ctx) -> Result<Connected> {
     let bridges = spanning_links(&pieces, links, ctx)?;
-    let longest = bridges.last().map_or(0.0, |link| link.distance);
+    let longest = ctx.data_length(bridges.last().map_or(0.0, |link| link.distance));
     ctx.warn(
         WarningKind::Disconnected,
         format!(
-            "the neighbourhood graph has {} connected components (sizes {}); they are joined by their {} \
-             shortest links, the longest {longest:.6}; raise `n_neighbors` or `radius` if the pieces belong \
+            "the number of connected components of the neighbourhood graph is {} (sizes {}); \
+             they are joined by their {} \
+             shortest links, the longest {longest}; raise `n_neighbors` or `radius` if the pieces belong \
              together, or embed them one by one",
             pieces.count(),
             pieces.sizes_in_words(),

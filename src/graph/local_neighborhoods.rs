@@ -307,7 +307,8 @@ fn warn_of_largest(pieces: &Components, ctx: &Ctx) {
     ctx.warn(
         WarningKind::Disconnected,
         format!(
-            "the neighbourhood graph has {} connected components (sizes {}); the largest is kept and {} of {rows} \
+            "the number of connected components of the neighbourhood graph is {} (sizes {}); \
+             the largest is kept and {} of {rows} \
              rows are dropped; raise `n_neighbors` or `radius` to keep them",
             pieces.count(),
             pieces.sizes_in_words(),
@@ -321,7 +322,8 @@ fn warn_of_components(pieces: &Components, ctx: &Ctx) {
     ctx.warn(
         WarningKind::Disconnected,
         format!(
-            "the neighbourhood graph has {} connected components (the largest of {} rows); they are embedded one \
+            "the number of connected components of the neighbourhood graph is {} (the largest of {} rows); \
+             they are embedded one \
              by one and laid side by side: where they lie relative to one another has no meaning; raise \
              `n_neighbors` or `radius` if they belong together",
             pieces.count(),

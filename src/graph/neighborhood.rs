@@ -63,14 +63,14 @@ pub fn hood(n_neighbors: Option<usize>, radius: Option<f64>) -> Result<Hood> {
     match (n_neighbors, radius) {
         (Some(_), Some(_)) => Err(Error::param(
             "radius",
-            "both n_neighbors and radius are given; set one and leave the other None",
+            "Both n_neighbors and radius are provided; set one of them to None",
         )),
         (None, None) => Err(Error::param("n_neighbors", "give n_neighbors or radius, both are None")),
         (Some(0), None) => Err(Error::param("n_neighbors", "must be at least 1, got 0")),
         (Some(k), None) => Ok(Hood::Nearest(k)),
-        (None, Some(radius)) if radius > 0.0 && radius.is_finite() => Ok(Hood::Within(radius)),
+        (None, Some(radius)) if radius > 0.0 => Ok(Hood::Within(radius)),
         (None, Some(radius)) => {
-            Err(Error::param("radius", format!("must be a finite number above 0, got {radius}")))
+            Err(Error::param("radius", format!("must be above 0, got {radius}")))
         }
     }
 }

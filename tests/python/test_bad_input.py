@@ -336,7 +336,7 @@ def test_failed_refit_keeps_the_fit(estimator, blob):
 
 def test_disconnected_error_carries_the_labels(two_islands):
     estimator = Isomap(n_neighbors=4, disconnected="error")
-    with pytest.raises(DisconnectedGraphError, match="2 connected components") as caught:
+    with pytest.raises(DisconnectedGraphError, match=r"number of connected components .* is 2") as caught:
         estimator.fit(two_islands)
     assert caught.value.n_components == 2
     assert np.array_equal(caught.value.labels, np.repeat([0, 1], 20))
@@ -345,7 +345,7 @@ def test_disconnected_error_carries_the_labels(two_islands):
 
 def test_disconnected_largest_gives_nan_outside(two_islands):
     X = two_islands[:33]  # 20 rows and 13 rows
-    with pytest.warns(DisconnectedGraphWarning, match="2 connected components"):
+    with pytest.warns(DisconnectedGraphWarning, match=r"number of connected components .* is 2"):
         Y = Isomap(n_neighbors=4, disconnected="largest").fit_transform(X)
     assert Y.shape == (33, 2)
     assert np.isnan(Y[20:]).all()
