@@ -336,7 +336,9 @@ def test_failed_refit_keeps_the_fit(estimator, blob):
 
 def test_disconnected_error_carries_the_labels(two_islands):
     estimator = Isomap(n_neighbors=4, disconnected="error")
-    with pytest.raises(DisconnectedGraphError, match=r"number of connected components .* is 2") as caught:
+    with pytest.raises(
+        DisconnectedGraphError, match=r"number of connected components .* is 2"
+    ) as caught:
         estimator.fit(two_islands)
     assert caught.value.n_components == 2
     assert np.array_equal(caught.value.labels, np.repeat([0, 1], 20))

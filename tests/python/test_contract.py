@@ -64,9 +64,7 @@ BATTERY = [
     LocallyLinearEmbedding(n_neighbors=None, radius=10.0, method="ltsa", n_components=1),
     LocallyLinearEmbedding(metric="precomputed", n_components=1),
     LocallyLinearEmbedding(n_neighbors="auto", method="hessian"),
-    LocallyLinearEmbedding(
-        n_neighbors=None, radius=10.0, method="hessian", n_components=1
-    ),
+    LocallyLinearEmbedding(n_neighbors=None, radius=10.0, method="hessian", n_components=1),
     SpectralEmbedding(n_neighbors=5),
     SpectralEmbedding(n_neighbors=5, weights="heat", n_components=1),
     SpectralEmbedding(affinity="rbf", n_components=1),
