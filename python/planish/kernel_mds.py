@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core, _data
@@ -25,6 +26,12 @@ from .exceptions import InputError, ParameterError, RankDeficientWarning
 
 if TYPE_CHECKING:
     from ._types import Coordinates, Floats, MatrixLike
+
+
+def _has_inverse(estimator: KernelMDS) -> bool:
+    """Return whether the estimator has learned an inverse, or will when it is fitted."""
+    fitted = vars(estimator)
+    return "_inverse" in fitted if "_model" in fitted else bool(estimator.fit_inverse_transform)
 
 
 @documented
@@ -198,6 +205,7 @@ class KernelMDS(Embedding):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @available_if(_has_inverse)  # type: ignore[untyped-decorator, unused-ignore]
     def inverse_transform(self, X: MatrixLike) -> Coordinates:
         """Find points whose coordinates are near the rows of X.
 
@@ -215,11 +223,6 @@ class KernelMDS(Embedding):
             The points, float32 when X is float32.
         """
         check_is_fitted(self)
-        if "_inverse" not in vars(self):
-            raise NotFittedError(
-                "The fit_inverse_transform parameter was not set to True when the estimator was "
-                "fitted, so there is no inverse transform; set it and fit again"
-            )
         given = check_array(X, input_name="X", dtype=[np.float64, np.float32])
         columns = self.X_transformed_fit_.shape[1]
         if given.shape[1] != columns:
@@ -229,6 +232,16 @@ class KernelMDS(Embedding):
         return points
 
     # -- how it is done -------------------------------------------------------------
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "inverse_transform":
+                raise NotFittedError(
+                    "The fit_inverse_transform parameter was not set to True when the estimator "
+                    "was fitted, so there is no inverse transform; set it and fit again"
+                )
+            return super().__getattr__(name)
 
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"

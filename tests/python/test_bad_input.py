@@ -242,7 +242,11 @@ WRONG = [
     (ClassicalMDS, "max_iter", 0, r"max_iter"),
     (ClassicalMDS, "tol", "small", r"tol"),
     (KernelMDS, "n_components", 0, r"n_components"),
-    (KernelMDS, "n_components", None, r"n_components"),
+    (KernelMDS, "n_components", "all", r"n_components"),
+    (KernelMDS, "alpha", -1.0, r"alpha.*at least 0"),
+    (KernelMDS, "fit_inverse_transform", "yes", r"fit_inverse_transform.*bool"),
+    (KernelMDS, "remove_zero_eig", 1, r"remove_zero_eig.*bool"),
+    (KernelMDS, "iterated_power", -2, r"iterated_power"),
     (KernelMDS, "kernel", "popcorn", r"kernel.*popcorn.*rbf"),
     (KernelMDS, "gamma", "scale", r"gamma"),
     (KernelMDS, "degree", "cubic", r"degree"),
@@ -438,7 +442,7 @@ def test_ten_million_rows_are_refused_before_any_work():
 
 
 def test_memory_limit_of_the_core(blob):
-    params = Isomap()._core_params()
+    params = Isomap()._core_params(len(blob))
     with pytest.raises(MemoryNeedError, match=r"available; ") as caught:
         _core.fit("Isomap", params, ("points", blob), 1, 0, None, 1000)
     assert caught.value.available == 1000

@@ -1,6 +1,7 @@
 """The Rust registry and the Python classes say the same things."""
 
 import inspect
+import itertools
 import warnings
 
 import pytest
@@ -34,7 +35,7 @@ def test_parameters_and_defaults_agree(name):
     assert not cls._python_params & set(registered)
     assert set(registered) - cls._core_only_params == set(signature) - cls._python_params
     # As they reach the core, where "auto" numbers are None.
-    defaults = cls()._core_params()
+    defaults = cls()._core_params(100)
     for parameter in set(registered) - cls._core_only_params:
         assert registered[parameter] == defaults[parameter], parameter
 
@@ -113,17 +114,17 @@ def test_exceptions_are_what_callers_catch():
 
 
 def test_native_metrics_and_kernels_are_native(blob):
-    from planish._foreign import NATIVE_KERNELS, NATIVE_METRICS
+    from planish._inputs import Points
+    from planish._kernels import NATIVE_KERNELS
+    from planish._metrics import NATIVE_METRICS
 
+    kinds = (planish.Isomap, planish.LocallyLinearEmbedding, planish.DiffusionMaps)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exceptions.PlanishWarning)
-        for metric in NATIVE_METRICS:
-            for kind in (planish.Isomap, planish.LocallyLinearEmbedding, planish.DiffusionMaps):
-                fitted = kind(metric=metric, n_neighbors=8).fit(blob)
-                assert "_foreign" not in vars(fitted)
-        for kernel in NATIVE_KERNELS:
-            fitted = planish.KernelMDS(kernel=kernel).fit(blob)
-            assert "_foreign" not in vars(fitted)
+        for metric, kind in itertools.product(sorted(NATIVE_METRICS), kinds):
+            assert type(kind(metric=metric, n_neighbors=8).fit(blob)._input) is Points
+        for kernel in sorted(NATIVE_KERNELS):
+            assert type(planish.KernelMDS(kernel=kernel).fit(blob)._input) is Points
 
 
 def test_public_names_resolve():
