@@ -7,6 +7,7 @@ import os
 import hypothesis
 import numpy as np
 import pytest
+import sklearn
 from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist, squareform
 
@@ -16,6 +17,15 @@ hypothesis.settings.load_profile("planish")
 
 # scikit-learn's battery checks array API input only when SciPy is told to support it.
 os.environ["SCIPY_ARRAY_API"] = "1"
+
+
+SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+
+
+def needs_sklearn(*version, reason):
+    """Skip with a scikit-learn older than this, which cannot do what the test compares with."""
+    wanted = ".".join(map(str, version))
+    return pytest.mark.skipif(version > SKLEARN, reason=f"scikit-learn >= {wanted}: {reason}")
 
 
 def swiss_roll(n, seed=0):

@@ -225,7 +225,7 @@ def test_more_asked_for_than_there_is(estimator):
 def test_a_row_like_no_other_is_a_piece(estimator):
     cloud = np.random.default_rng(0).normal(size=(60, 3))
     X = np.vstack([cloud, [[1e3, 0.0, 0.0]]])
-    with pytest.warns(DisconnectedGraphWarning, match=r"number of connected components .* is 2"):
+    with pytest.warns(DisconnectedGraphWarning, match="2 connected components"):
         kept = clone(estimator).set_params(disconnected="largest").fit(X)
     assert np.isnan(kept.embedding_[60]).all()
     assert_same_columns(kept.embedding_[:60], clone(estimator).fit(cloud).embedding_, 1e-8)

@@ -9,9 +9,6 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from conftest import assert_same_columns
 from planish import PCA, ClassicalMDS
 
-# A roll of a few hundred rows has true shortcuts between its sheets.
-pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
-
 
 # ---- classical and kernel MDS ---------------------------------------------------------
 @pytest.mark.parametrize("solver", ["auto", "dense", "arpack"])

@@ -10,9 +10,6 @@ from sklearn.neighbors import NearestNeighbors
 import planish
 from planish import PCA, Isomap
 
-# A roll of a few hundred rows has true shortcuts between its sheets.
-pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
-
 
 # ---- stages ---------------------------------------------------------------------------
 @pytest.mark.parametrize("algorithm", ["auto", "brute", "kd_tree", "ball_tree"])

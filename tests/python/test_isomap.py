@@ -1,5 +1,6 @@
 """Isomap against scikit-learn, formulas and known truth."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 import planish
 from conftest import assert_same_columns, kernel_prime, rolled, swiss_roll
 from planish import (
+    ClassicalMDS,
     Isomap,
     KernelIsomap,
     geodesic_distances,
@@ -27,7 +29,7 @@ from planish.exceptions import (
 )
 
 # A roll of a few hundred rows has true shortcuts between its sheets.
-pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
+with_shortcuts = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
 
 
 # ---- Isomap ---------------------------------------------------------------------------
@@ -43,6 +45,7 @@ def assert_same_isomap(ours, theirs, X, new, rtol=1e-7):
     assert np.array_equal(ours.transform(X), ours.embedding_)
 
 
+@with_shortcuts
 @pytest.mark.parametrize("eigen_solver", ["auto", "dense", "arpack"])
 @pytest.mark.parametrize(
     "given",
@@ -60,6 +63,7 @@ def test_isomap(roll, given, eigen_solver):
     assert_same_isomap(ours, theirs, roll, roll[:30] + 0.1)
 
 
+@with_shortcuts
 @pytest.mark.parametrize("path_method", ["auto", "D", "FW", "batch", "sweep"])
 @pytest.mark.parametrize("algorithm", ["auto", "brute", "kd_tree", "ball_tree"])
 def test_isomap_ways_agree(roll, path_method, algorithm):
@@ -69,6 +73,7 @@ def test_isomap_ways_agree(roll, path_method, algorithm):
     assert_same_columns(ours.embedding_, theirs.embedding_)
 
 
+@with_shortcuts
 @pytest.mark.parametrize(
     ("metric", "more"),
     [
@@ -88,6 +93,7 @@ def test_isomap_metrics(blob, metric, more):
     assert_same_isomap(ours, theirs, X, X[:12] + 0.05)
 
 
+@with_shortcuts
 def test_isomap_callable(blob):
     def metric(a, b):
         return np.abs(a - b).max()
@@ -99,6 +105,7 @@ def test_isomap_callable(blob):
     assert ours.nbrs_.effective_metric_ is metric
 
 
+@with_shortcuts
 def test_isomap_precomputed_distances(roll):
     D = squareform(pdist(roll))
     new = cdist(roll[:20] + 0.1, roll)
@@ -109,6 +116,7 @@ def test_isomap_precomputed_distances(roll):
     assert_same_columns(ours.embedding_, from_points.embedding_)
 
 
+@with_shortcuts
 def test_isomap_precomputed_graph(roll):
     search = NearestNeighbors(n_neighbors=10).fit(roll)
     graph = search.kneighbors_graph(roll, mode="distance")  # each row lists itself first
@@ -123,6 +131,7 @@ def test_isomap_precomputed_graph(roll):
     )
 
 
+@with_shortcuts
 def test_isomap_takes_our_own_graph(roll):
     graph = planish.neighbors_graph(roll, n_neighbors=9)
     by_graph = Isomap(n_neighbors=9, metric="precomputed").fit(graph)
@@ -131,6 +140,7 @@ def test_isomap_takes_our_own_graph(roll):
     np.testing.assert_allclose(by_graph.dist_matrix_, planish.geodesic_distances(graph), rtol=1e-12)
 
 
+@with_shortcuts
 def test_isomap_sparse_points(roll):
     X = sparse.random(150, 10, density=0.5, format="csr", random_state=2)
     dense = Isomap(n_neighbors=20).fit(X.toarray())
@@ -140,12 +150,14 @@ def test_isomap_sparse_points(roll):
     assert_same_columns(thin.transform(X[:30] * 1.01), dense.transform(X[:30].toarray() * 1.01))
 
 
+@with_shortcuts
 def test_isomap_float32(roll):
     single = roll.astype(np.float32)
     theirs = sklearn.manifold.Isomap(n_neighbors=8).fit_transform(single.astype(float))
     assert_same_columns(Isomap(n_neighbors=8).fit_transform(single), theirs, rtol=1e-6)
 
 
+@with_shortcuts
 def test_isomap_graph_attribute_is_the_neighbourhood_graph(roll):
     ours = Isomap(n_neighbors=6).fit(roll)
     directed = kneighbors_graph(roll, 6, mode="distance")
@@ -154,6 +166,7 @@ def test_isomap_graph_attribute_is_the_neighbourhood_graph(roll):
     assert np.array_equal(ours.component_labels_, np.zeros(len(roll)))
 
 
+@with_shortcuts
 def test_isomap_keeps_grid_distances():
     # On a grid with 4 neighbours paths are taxicab; on a line they are exact.
     line = np.linspace(0, 1, 50)[:, None] * [[3.0, 4.0]]
@@ -161,6 +174,7 @@ def test_isomap_keeps_grid_distances():
     np.testing.assert_allclose(np.abs(Y - Y.T), cdist(line, line), atol=1e-9)
 
 
+@with_shortcuts
 def test_isomap_unrolls(roll):
     X = swiss_roll(1500, seed=5)
     Y = Isomap(n_neighbors=10).fit_transform(X)
@@ -174,6 +188,7 @@ def test_isomap_unrolls(roll):
 
 
 # scikit-learn adds its bridge to a CSR matrix entry by entry.
+@with_shortcuts
 @pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
 def test_isomap_bridges_components(two_islands):
     with pytest.warns(DisconnectedGraphWarning, match=r"number of connected components .* is 2"):
@@ -190,6 +205,7 @@ def test_isomap_bridges_components(two_islands):
     assert sorted(ours.bridges_[0]) == [i, j + 20]
 
 
+@with_shortcuts
 @pytest.mark.parametrize("metric", ["canberra", lambda a, b: np.abs(a - b).sum()])
 def test_isomap_bridges_foreign_metrics(two_islands, metric):
     X = two_islands
@@ -345,3 +361,47 @@ def test_reconstruction_error_is_what_is_missing():
     Y = isomap.embedding_
     expected = np.linalg.norm(K - Y @ Y.T) / len(K)
     assert isomap.reconstruction_error() == pytest.approx(expected, rel=1e-9)
+
+
+def test_kernel_pca_has_scikit_learns_eigenpairs(roll):
+    theirs = sklearn.manifold.Isomap(n_neighbors=8, n_components=3).fit(roll).kernel_pca_
+    ours = Isomap(n_neighbors=8, n_components=3).fit(roll).kernel_pca_
+    np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-8)
+    assert_same_columns(ours.eigenvectors_, theirs.eigenvectors_)
+
+
+@pytest.mark.filterwarnings("ignore::planish.exceptions.RankDeficientWarning")
+@pytest.mark.parametrize("metric", ["minkowski", "manhattan", "canberra", "sqeuclidean"])
+def test_an_infinite_radius_makes_all_rows_neighbours(blob, metric):
+    isomap = Isomap(n_neighbors=None, radius=np.inf, metric=metric).fit(blob)
+    every = Isomap(n_neighbors=len(blob) - 1, metric=metric).fit(blob)
+    assert np.array_equal(isomap.dist_matrix_, every.dist_matrix_)
+    assert_same_columns(isomap.embedding_, every.embedding_, 1e-9)
+    assert np.array_equal(isomap.transform(blob), isomap.embedding_)
+    if metric in ("minkowski", "manhattan"):  # all pairs are edges, so paths are distances
+        metric = {"minkowski": "euclidean"}.get(metric, metric)
+        mds = ClassicalMDS(2, metric=metric).fit(blob)
+        assert_same_columns(isomap.embedding_, mds.embedding_, 1e-9)
+
+
+def test_dist_matrix_is_computed_when_its_numbers_are_used(roll, monkeypatch):
+    isomap = Isomap(n_neighbors=8).fit(roll)
+    asked = []
+    compute = Isomap._progress
+    monkeypatch.setattr(Isomap, "_progress", lambda *a: asked.append(a[1]) or compute(*a))
+    assert hasattr(isomap, "dist_matrix_")
+    lazy = isomap.dist_matrix_
+    assert (lazy.shape, lazy.ndim, lazy.dtype, len(lazy)) == ((400, 400), 2, np.float64, 400)
+    assert lazy.nbytes == 8 * 400 * 400
+    assert "computed when first used" in repr(lazy)
+    assert not hasattr(lazy, "_repr_html_")
+    assert asked == []
+    first = np.asarray(lazy)
+    assert np.asarray(lazy) is first
+    assert asked == ["dist_matrix"]
+    # It is an array to NumPy, SciPy and scikit-learn.
+    assert np.array_equal(lazy + 1, first + 1)
+    assert np.array_equal(2.0 - lazy[3:5], 2.0 - first[3:5])
+    assert np.sqrt(lazy).max() == np.sqrt(first).max() == pytest.approx(lazy.max() ** 0.5)
+    assert np.array_equal(squareform(lazy, checks=False), squareform(first, checks=False))
+    assert np.array_equal(pickle.loads(pickle.dumps(lazy)), first)

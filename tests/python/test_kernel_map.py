@@ -23,9 +23,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import planish
-from conftest import swiss_roll
+from conftest import SKLEARN, swiss_roll
 from planish import PCA, Isomap, KernelMap
 from planish.exceptions import ConvergenceWarning, InputError, ParameterError
+
+# scikit-learn 1.8 has the parameter and warns where it is not given.
+RANDOM_START = {"init": "random"} if SKLEARN >= (1, 8) else {}
 
 BATTERY = [
     KernelMap(PCA(n_components=1)),
@@ -80,7 +83,7 @@ def test_is_the_formula_with_the_pseudo_inverse(blob, gamma):
     [
         TSNE(perplexity=10, max_iter=300, init="pca", random_state=0),
         SpectralEmbedding(random_state=0),
-        sklearn.manifold.MDS(n_init=1, max_iter=30, init="random", random_state=0),
+        sklearn.manifold.MDS(n_init=1, max_iter=30, random_state=0, **RANDOM_START),
         Isomap(n_neighbors=8),
     ],
     ids=lambda inner: type(inner).__name__,

@@ -167,7 +167,7 @@ def test_copies_under_a_metric_that_is_called(method):
         (np.zeros((59, 5), dtype=int), r"shape \(60, k\)"),
         (np.full((60, 5), np.nan), "whole numbers"),
         ([[1], [2, 3]], "neighbors"),
-        (sparse.eye_array(59), "60 × 60"),
+        (sparse.csr_array(np.eye(59)), "60 × 60"),
         (np.tile([1, 2], (60, 1)), r"row \d+ has \d neighbour"),
     ],
 )

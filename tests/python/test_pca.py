@@ -8,10 +8,7 @@ from scipy import sparse
 
 from conftest import assert_same_columns
 from planish import PCA
-
-# A roll of a few hundred rows has true shortcuts between its sheets.
-pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
-
+from planish.exceptions import RankDeficientWarning
 
 SHAPES = {"tall": (300, 8), "square": (30, 30), "wide": (20, 90)}
 
@@ -113,3 +110,12 @@ def test_pca_seed_moves_only_the_last_digits():
     one = PCA(3, svd_solver="randomized", random_state=1).fit(X)
     two = PCA(3, svd_solver="randomized", random_state=np.random.RandomState(7)).fit(X)
     np.testing.assert_allclose(one.explained_variance_, two.explained_variance_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("solver", ["auto", "full", "covariance_eigh", "arpack", "randomized"])
+def test_components_without_variance_are_reported(solver):
+    plane = np.random.default_rng(0).normal(size=(40, 2)) @ np.arange(10.0).reshape(2, 5) ** 0.5
+    with pytest.warns(RankDeficientWarning, match=r"only 2 dimension.*n_components <= 2"):
+        fitted = PCA(3, svd_solver=solver).fit(plane)
+    assert fitted.explained_variance_[2] < 1e-12 * fitted.explained_variance_[0]
+    PCA(2, svd_solver=solver).fit(plane)  # no warning

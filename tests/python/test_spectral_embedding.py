@@ -12,10 +12,11 @@ from scipy.linalg import eigh
 from scipy.sparse import csgraph
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import clone
+from sklearn.cluster import SpectralClustering
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
-from conftest import assert_same_columns, cycle, swiss_roll, symmetric_rbf
+from conftest import assert_same_columns, cycle, strip, swiss_roll, symmetric_rbf
 from planish import (
     SpectralEmbedding,
     neighbors_graph,
@@ -385,3 +386,21 @@ def test_wrong_parameters_of_the_laplacian_are_named(name, value, match, roll):
     with pytest.raises(ParameterError, match=match):
         estimator.fit(roll)
     assert not hasattr(estimator, "embedding_")
+
+
+@pytest.mark.parametrize("affinity", ["nearest_neighbors", "rbf", "precomputed"])
+def test_the_affinities_of_float32_are_float32(affinity):
+    X = swiss_roll(60).astype(np.float32)
+    if affinity == "precomputed":
+        X = symmetric_rbf(X, 0.01).astype(np.float32)
+    assert SpectralEmbedding(affinity=affinity).fit(X).affinity_matrix_.dtype == np.float32
+    assert SpectralEmbedding(affinity=affinity).fit(X.astype(float)).affinity_matrix_.dtype == float
+
+
+def test_spectral_clustering_takes_the_affinities():
+    X = np.vstack([strip(60, 0)[0], strip(60, 1)[0] + 3.0])
+    with pytest.warns(DisconnectedGraphWarning):
+        W = SpectralEmbedding(n_neighbors=8).fit(X).affinity_matrix_
+    labels = SpectralClustering(2, affinity="precomputed", random_state=0).fit_predict(W)
+    assert len(set(labels[:60])) == len(set(labels[60:])) == 1
+    assert labels[0] != labels[-1]

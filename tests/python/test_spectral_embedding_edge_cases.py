@@ -55,7 +55,7 @@ def test_the_diagonal_of_sparse_affinities_is_shown():
     shown = SpectralEmbedding(affinity="precomputed").fit(W)
     assert abs(shown.affinity_matrix_ - W).max() == 0
     assert not hasattr(shown, "affinity_diagonal_")
-    pieces = sparse.csr_array(sparse.block_diag([W, 2 * sparse.eye_array(2)]))
+    pieces = sparse.csr_array(sparse.block_diag([W, 2 * sparse.csr_array(np.eye(2))]))
     ours = SpectralEmbedding(affinity="precomputed", disconnected="largest")
     with pytest.warns(DisconnectedGraphWarning):
         shown = ours.fit(pieces).affinity_matrix_
@@ -133,7 +133,7 @@ def test_asymmetry_is_judged_by_the_rows_it_is_in(form):
 def equation_rest(ours):
     """How far each row is from what its neighbours say, beside the largest of the column."""
     W = sparse.csr_array(ours.affinity_matrix_)
-    W = W - sparse.diags_array(W.diagonal())
+    W = W - sparse.csr_array(np.diag(W.diagonal()))
     step = (W @ ours.embedding_) / W.sum(axis=1)[:, None]
     rest = (1 - ours.eigenvalues_) * ours.embedding_ - step
     return np.abs(rest).max(axis=0) / np.abs(ours.embedding_).max(axis=0)
