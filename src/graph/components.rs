@@ -161,7 +161,7 @@ fn bridge(graph: &Graph, pieces: Components, links: &dyn ClosestForeign, ctx: &C
         format!(
             "the number of connected components of the neighbourhood graph is {} (sizes {}); \
              they are joined by their {} \
-             shortest links, the longest {longest}; raise `n_neighbors` or `radius` if the pieces belong \
+             shortest links, the longest {longest:?}; raise `n_neighbors` or `radius` if the pieces belong \
              together, or embed them one by one",
             pieces.count(),
             pieces.sizes_in_words(),

@@ -1,6 +1,7 @@
 """The same bits, whatever the threads, the run, the process and the batch."""
 
 import hashlib
+import inspect
 import subprocess
 import sys
 
@@ -204,3 +205,27 @@ def test_neighbours_and_paths(roll):
     paths = [planish.geodesic_distances(graph, n_jobs=jobs) for jobs in (1, 2, 4)]
     assert np.array_equal(paths[0], paths[1])
     assert np.array_equal(paths[0], paths[2])
+
+
+MEASURED = {
+    name: cls
+    for name in planish.__all__
+    if isinstance(cls := getattr(planish, name), type)
+    and "metric" in inspect.signature(cls).parameters
+}
+
+
+@pytest.mark.filterwarnings("ignore::planish.exceptions.PlanishWarning")
+@pytest.mark.parametrize("metric", ["sqeuclidean", "nan_euclidean"])
+@pytest.mark.parametrize("name", sorted(MEASURED))
+def test_no_digits_are_lost_far_from_the_origin(name, metric, blob):
+    new = blob[:9] + 0.3
+    near, far = (MEASURED[name](metric=metric).fit(blob + offset) for offset in (0.0, 1e6))
+    signs = np.sign((near.embedding_ * far.embedding_).sum(axis=0))
+    size = np.abs(near.embedding_).max()
+    # Rounded to the spacing of numbers there, 1e-10, rows are a little elsewhere; not more.
+    np.testing.assert_allclose(far.embedding_ * signs, near.embedding_, rtol=0, atol=1e-8 * size)
+    for fitted, rows in ((near, new), (far, new + 1e6)):
+        together = fitted.transform(rows)
+        alone = np.vstack([fitted.transform(row[None]) for row in rows])
+        np.testing.assert_allclose(alone, together, rtol=0, atol=1e-9 * size)

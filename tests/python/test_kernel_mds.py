@@ -95,7 +95,7 @@ def test_what_has_no_inverse_is_refused(blob):
         KernelMDS(kernel="precomputed", fit_inverse_transform=True).fit(blob @ blob.T)
     with pytest.raises(InputError, match="Inverse transform not implemented for sparse"):
         KernelMDS(fit_inverse_transform=True).fit(sparse.csr_array(blob))
-    with pytest.raises(ParameterError, match="alpha.*raise it"):
+    with pytest.raises(ParameterError, match=r"alpha.*raise it"):
         KernelMDS(fit_inverse_transform=True, alpha=0.0).fit(np.repeat(blob, 2, axis=0))
     fitted = KernelMDS(fit_inverse_transform=True).fit(blob)
     with pytest.raises(InputError, match="3 columns, but the embedding has 2"):
