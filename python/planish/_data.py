@@ -86,6 +86,27 @@ def with_diagonal(graph: Any, diagonal: Any) -> Any:
     return sparse.csr_array(graph + csr(diagonal[rows], rows, indptr, graph.shape))
 
 
+def row_keys(X: Any) -> list[Any]:
+    """Return a key for each row that equal rows share."""
+    if not is_sparse(X):
+        return [row.tobytes() for row in X.astype(np.float64) + 0.0]  # -0.0 is 0.0
+    X = sparse.csr_array(X, dtype=np.float64, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    columns, parts = _int64(X.indices), zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    return [(columns[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in parts]
+
+
+def is_symmetric(X: Any) -> bool:
+    """Return whether a square matrix is its own transpose, exactly; not where it holds NaN."""
+    if is_sparse(X):
+        with np.errstate(invalid="ignore"):
+            return not (X - X.T).count_nonzero()
+    step = max(1, (1 << 20) // max(1, X.shape[1]))
+    firsts = range(0, X.shape[0], step)
+    return all(np.array_equal(X[a : a + step], X[:, a : a + step].T) for a in firsts)
+
+
 def as_dtype(result: Any, dtype: np.dtype[Any], what: str = "coordinates") -> Any:
     """Return numbers in the precision of the data they belong to."""
     if result.dtype == dtype:

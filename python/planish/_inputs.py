@@ -70,15 +70,44 @@ class Kernel(Input):
 
 
 class Affinities(Input):
-    """Precomputed affinities, dense or sparse, with the training rows."""
+    """Precomputed affinities, dense or sparse, with the training rows.
+
+    Where the two directions of an affinity differ, the fit uses their mean. A new row that is
+    a row of the training matrix, as it was given, then stands for the row of the means.
+    """
+
+    #: Number of each training row by its values as given, and the means; None if symmetric.
+    known: dict[Any, int] | None = None
+    means: Any = None
 
     def training(self, X: Any) -> _data.CoreData:
         """Describe the training rows by the affinities between them."""
-        return _data.square_graph(X) if _data.is_sparse(X) else _data.kernel(X)
+        described = _data.square_graph(X) if _data.is_sparse(X) else _data.kernel(X)
+        if X.shape[0] == X.shape[1] and not _data.is_symmetric(X):
+            self.known = {key: row for row, key in enumerate(_data.row_keys(X))}
+            self.means = X / 2 + X.T / 2
+        return described
 
     def new(self, X: Any) -> _data.CoreData:
         """Describe new rows by their affinities with the training rows."""
+        if self.known is not None:
+            X = self._with_means(X, self.known)
         return _data.graph(X) if _data.is_sparse(X) else _data.kernel(X)
+
+    def _with_means(self, X: Any, known: dict[Any, int]) -> Any:
+        found = [(row, known.get(key)) for row, key in enumerate(_data.row_keys(X))]
+        given = np.array([pair for pair in found if pair[1] is not None], dtype=np.int64)
+        if not given.size:
+            return X
+        rows, training = given.T
+        means = self.means[training]
+        if _data.is_sparse(X):
+            X = X.tolil()
+            X[rows] = means
+            return X.tocsr()
+        X = X.copy()
+        X[rows] = means.toarray() if _data.is_sparse(means) else means
+        return X
 
 
 class CalledAffinities(Affinities):

@@ -15,7 +15,6 @@ from numbers import Real
 from typing import Any, get_args
 
 import numpy as np
-from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from . import _core, _data, _types
@@ -174,22 +173,11 @@ def _nan_euclidean(X: Any, Y: Any) -> Any:
 def _equal_rows(X: Any, Y: Any) -> Iterator[tuple[int, list[int]]]:
     """Go through the rows of X that are rows of Y, each with the numbers of those."""
     known: dict[Any, list[int]] = {}
-    for row, key in enumerate(row_keys(Y)):
+    for row, key in enumerate(_data.row_keys(Y)):
         known.setdefault(key, []).append(row)
-    for row, key in enumerate(row_keys(X)):
+    for row, key in enumerate(_data.row_keys(X)):
         if key in known:
             yield row, known[key]
-
-
-def row_keys(X: Any) -> list[Any]:
-    """Return a key for each row that equal rows share."""
-    if not _data.is_sparse(X):
-        return [row.tobytes() for row in X + 0.0]  # -0.0 is 0.0
-    X = sparse.csr_array(X, copy=True)
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in parts]
 
 
 class EvaluatedDistances(Input):

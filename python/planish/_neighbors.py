@@ -18,7 +18,7 @@ from scipy import sparse
 from . import _data
 from ._given_neighbors import given_neighbors
 from ._inputs import Input
-from ._metrics import Metric, named, row_keys
+from ._metrics import Metric, named
 from ._search import ExactSearch, NoNumberError, Search, SklearnSearch
 from .exceptions import InputError, ParameterError
 
@@ -114,7 +114,7 @@ class SearchedNeighbors(Input):
 
     def _with_own_rows(self, graph: Any, X: Any) -> Any:
         """Say of new rows that are training rows that they are: by an edge of length zero."""
-        found = [(row, self.known.get(key, -1)) for row, key in enumerate(row_keys(X))]
+        found = [(row, self.known.get(key, -1)) for row, key in enumerate(_data.row_keys(X))]
         own = np.array([pair for pair in found if pair[1] >= 0], dtype=np.int64).reshape(-1, 2)
         rows, columns = graph.shape
         entries = _row_of_entry(graph) * columns + graph.indices
@@ -133,7 +133,7 @@ class SearchedNeighbors(Input):
     def _first_of_equal_rows(self, X: Any) -> NDArray[np.int64]:
         """Return for each row of X the number of the first row that is equal to it."""
         self.known: dict[Any, int] = {}
-        firsts = [self.known.setdefault(key, row) for row, key in enumerate(row_keys(X))]
+        firsts = [self.known.setdefault(key, row) for row, key in enumerate(_data.row_keys(X))]
         return np.array(firsts, dtype=np.int64)
 
     def _run(self, call: Callable[[], Any], X: Any) -> Any:

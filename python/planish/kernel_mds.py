@@ -236,6 +236,7 @@ class KernelMDS(Embedding):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
+            """Say why there is no inverse."""
             if name == "inverse_transform":
                 raise NotFittedError(
                     "The fit_inverse_transform parameter was not set to True when the estimator "

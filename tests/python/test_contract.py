@@ -395,8 +395,9 @@ def test_messages_contain_the_words_of_scikit_learn(blob, two_islands):
     longest = re.search(r"longest ([\d.e+-]+\d)", str(caught[0].message))[1]
     assert float(longest) == pytest.approx(gap)
     asymmetric = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 8]])
-    for cls in (ClassicalMDS, Isomap, LandmarkMDS):
+    for kind in (ClassicalMDS(1), LandmarkMDS(1), Isomap(n_neighbors=1, n_components=1)):
+        estimator = kind.set_params(metric="precomputed")
         with pytest.raises(ValueError, match="Array must be symmetric"):
-            cls(metric="precomputed").set_params(n_components=1).fit(asymmetric)
+            estimator.fit(asymmetric)
         with pytest.raises(ValueError, match="array must be 2-dimensional and square"):
-            cls(metric="precomputed").set_params(n_components=1).fit(asymmetric[:2])
+            estimator.fit(asymmetric[:2])

@@ -1,5 +1,6 @@
 """Laplacian eigenmaps on awkward graphs: rows of nearly no degree, wrong affinities."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -254,3 +255,25 @@ def test_words_fit_what_was_given():
     ring = np.column_stack([np.cos(angle), np.sin(angle)])
     with pytest.warns(RankDeficientWarning, match="lower `radius`"):
         SpectralEmbedding(1, radius=0.2).fit(ring)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("normalised", [True, False])
+def test_training_rows_of_affinities_that_are_not_symmetric(form, normalised):
+    rng = np.random.default_rng(0)
+    W = symmetric_rbf(swiss_roll(50), 0.01) * (1 + 0.1 * rng.random((50, 50)))
+    with pytest.warns(InputAdjustedWarning, match="not symmetric"):
+        fitted = SpectralEmbedding(affinity="precomputed", norm_laplacian=normalised).fit(form(W))
+    some = [3, 3, 49, 0]
+    for again in (fitted, pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_allclose(again.transform(form(W)), fitted.embedding_, atol=1e-12)
+        np.testing.assert_allclose(
+            again.transform(form(W[some])), fitted.embedding_[some], atol=1e-12
+        )
+        np.testing.assert_allclose(
+            again.transform(form(W[7:8])), fitted.embedding_[7:8], atol=1e-12
+        )
+    # Rows of the means are training rows too, and a row that is neither is placed by formula.
+    means = (W + W.T) / 2
+    np.testing.assert_allclose(fitted.transform(form(means)), fitted.embedding_, atol=1e-10)
+    assert np.isfinite(fitted.transform(form(W[:2] * 1.5))).all()
