@@ -23,6 +23,9 @@ from .exceptions import ParameterError
 
 NATIVE_METRICS: frozenset[str] = frozenset(get_args(_types.NativeMetric))
 
+# Metrics without arguments; scikit-learn's searches would take some and ignore them.
+_PLAIN = frozenset({"euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1"})
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -84,11 +87,18 @@ class Metric:
                 f"parameter `metric`: {self.name!r} learns from X, but one row has no variance; "
                 f"give `{wanted}` in `metric_params`"
             )
+        with np.errstate(all="ignore"):
+            spread = np.var(rows, axis=0, ddof=1) if wanted == "V" else np.cov(rows.T)
+        if not np.isfinite(spread).all():
+            raise ParameterError(
+                f"parameter `metric`: {self.name!r}: the variances of X exceed the range of "
+                f"numbers; divide X by a typical size first, or give `{wanted}` in `metric_params`"
+            )
         if wanted == "V":
-            found = np.var(rows, axis=0, ddof=1)
+            found = spread
         else:
             try:
-                found = np.linalg.inv(np.atleast_2d(np.cov(rows.T))).T
+                found = np.linalg.inv(np.atleast_2d(spread)).T
             except np.linalg.LinAlgError as error:
                 raise ParameterError(
                     f"parameter `metric`: {self.name!r}: the covariance of X has no inverse; give "
@@ -206,6 +216,11 @@ def resolve_metric(metric: object, p: Any, metric_params: object) -> Metric:
     arguments = keyword_arguments("metric_params", metric_params)
     if callable(metric):
         return Metric(metric, p, arguments)
+    if isinstance(metric, str) and metric in _PLAIN and arguments:
+        raise ParameterError(
+            f"parameter `metric_params`: the metric {metric!r} takes no arguments, got "
+            f"{', '.join(map(repr, arguments))}; 'minkowski' takes `p` and weights `w`"
+        )
     if isinstance(metric, str) and metric in NATIVE_METRICS:
         if metric == "minkowski":
             p = arguments.pop("p", p)
@@ -242,6 +257,7 @@ def named(call: Callable[[], Any], parameter: str, value: object) -> Any:
     if callable(value):
         return call()
     try:
-        return call()
+        with np.errstate(all="ignore"):  # what is not finite is refused, with its rows
+            return call()
     except (TypeError, ValueError) as error:
         raise ParameterError(f"parameter `{parameter}`: {value!r}: {error}") from error

@@ -67,7 +67,7 @@ class SearchedNeighbors(Input):
         self.metric = self.metric.learned(X)
         self.rows = X
         self._refuse_too_many(X.shape[0])
-        duplicates = self._first_of_equal_rows(X)
+        duplicates = self.duplicates = self._first_of_equal_rows(X)
         firsts = np.unique(duplicates)
         wanted = self.n_neighbors
         if self.distinct and 1 < len(firsts) < len(duplicates):
@@ -114,12 +114,14 @@ class SearchedNeighbors(Input):
 
     def _with_own_rows(self, graph: Any, X: Any) -> Any:
         """Say of new rows that are training rows that they are: by an edge of length zero."""
-        found = [(row, self.known.get(key, -1)) for row, key in enumerate(_data.row_keys(X))]
-        own = np.array([pair for pair in found if pair[1] >= 0], dtype=np.int64).reshape(-1, 2)
+        first = np.array([self.known.get(key, -1) for key in _data.row_keys(X)], dtype=np.int64)
+        (own,) = np.nonzero(first >= 0)
         rows, columns = graph.shape
-        entries = _row_of_entry(graph) * columns + graph.indices
-        own_entries = own[:, 0] * columns + own[:, 1]
-        graph.data[np.isin(entries, own_entries)] = 0.0
+        row_of_entry = _row_of_entry(graph)
+        entries = row_of_entry * columns + graph.indices
+        own_entries = own * columns + first[own]
+        # Equal rows are at distance zero, whatever the metric says.
+        graph.data[self.duplicates[graph.indices] == first[row_of_entry]] = 0.0
         lacking = own_entries[~np.isin(own_entries, entries)]
         if not lacking.size:
             return graph

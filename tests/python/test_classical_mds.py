@@ -6,11 +6,13 @@ import sklearn.decomposition
 import sklearn.manifold
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from conftest import assert_same_columns
+from conftest import assert_same_columns, needs_sklearn
 from planish import PCA, ClassicalMDS
 
+in_scikit_learn = needs_sklearn(1, 8, reason="the first that has ClassicalMDS")
 
-# ---- classical and kernel MDS ---------------------------------------------------------
+
+@in_scikit_learn
 @pytest.mark.parametrize("solver", ["auto", "dense", "arpack"])
 @pytest.mark.parametrize(
     ("metric", "params"),
@@ -47,6 +49,7 @@ def test_classical_mds_callable(blob):
     assert_same_columns(ours.transform(blob + 0.1), native.transform(blob + 0.1))
 
 
+@in_scikit_learn
 def test_classical_mds_precomputed(blob):
     D = squareform(pdist(blob))
     theirs = sklearn.manifold.ClassicalMDS(4, metric="precomputed").fit(D)

@@ -7,6 +7,7 @@ import warnings
 import pytest
 
 import planish
+from conftest import needs_sklearn
 from planish import _core, exceptions
 from planish._embedding import Embedding
 
@@ -62,7 +63,7 @@ def test_every_fitted_attribute_is_documented(name, blob):
     [
         "PCA",
         "Isomap",
-        "ClassicalMDS",
+        pytest.param("ClassicalMDS", marks=needs_sklearn(1, 8, reason="the first that has it")),
         "LocallyLinearEmbedding",
         "SpectralEmbedding",
         "locally_linear_embedding",
