@@ -87,24 +87,39 @@ class Metric:
                 f"parameter `metric`: {self.name!r} learns from X, but one row has no variance; "
                 f"give `{wanted}` in `metric_params`"
             )
+        found = self._variances(rows) if wanted == "V" else self._inverse_covariance(rows)
+        return replace(self, arguments={**self.arguments, wanted: found})
+
+    def _variances(self, rows: Any) -> Any:
         with np.errstate(all="ignore"):
-            spread = np.var(rows, axis=0, ddof=1) if wanted == "V" else np.cov(rows.T)
-        if not np.isfinite(spread).all():
+            found = np.var(rows, axis=0, ddof=1)
+        self._require_spread(found)
+        if not found.all():
+            column = int(np.flatnonzero(found == 0)[0])
+            raise ParameterError(
+                f"parameter `metric`: {self.name!r} divides by variances, but column {column} of X "
+                "is constant; leave it out, or give `V` in `metric_params`"
+            )
+        return found
+
+    def _inverse_covariance(self, rows: Any) -> Any:
+        with np.errstate(all="ignore"):
+            found = np.atleast_2d(np.cov(rows.T))
+        self._require_spread(found)
+        try:
+            return np.linalg.inv(found).T
+        except np.linalg.LinAlgError as error:
+            raise ParameterError(
+                f"parameter `metric`: {self.name!r}: the covariance of X has no inverse; give one "
+                "as `VI` in `metric_params`"
+            ) from error
+
+    def _require_spread(self, found: Any) -> None:
+        if not np.isfinite(found).all():
             raise ParameterError(
                 f"parameter `metric`: {self.name!r}: the variances of X exceed the range of "
-                f"numbers; divide X by a typical size first, or give `{wanted}` in `metric_params`"
+                "numbers; divide X by a typical size first"
             )
-        if wanted == "V":
-            found = spread
-        else:
-            try:
-                found = np.linalg.inv(np.atleast_2d(spread)).T
-            except np.linalg.LinAlgError as error:
-                raise ParameterError(
-                    f"parameter `metric`: {self.name!r}: the covariance of X has no inverse; give "
-                    "one as `VI` in `metric_params`"
-                ) from error
-        return replace(self, arguments={**self.arguments, wanted: found})
 
     def pairwise(self, X: Any, Y: Any = None) -> Any:
         """Distances of every row of X to every row of Y (or of X)."""
@@ -119,7 +134,8 @@ class Metric:
         if self.native and self.name in ("euclidean", "l2"):
             return cdist(X, others)
         if self.exact:
-            return self._exactly(X, others)
+            with np.errstate(over="ignore"):  # what is not finite is refused, with its rows
+                return self._exactly(X, others)
         from sklearn.metrics import pairwise_distances
 
         rows, columns = self.seen(X), None if Y is None else self.seen(Y)

@@ -80,8 +80,8 @@ class SearchedNeighbors(Input):
         graph = self._graph(None)
         if self.firsts is not None:
             graph = graph[np.searchsorted(firsts, duplicates)]
-        else:  # equal rows are at distance zero, whatever the metric says
-            graph.data[duplicates[_row_of_entry(graph)] == duplicates[graph.indices]] = 0.0
+        else:
+            graph = self._with_equal_rows(graph)
         components: Any = sparse.csgraph.connected_components(
             graph, directed=False, return_labels=False
         )
@@ -109,28 +109,37 @@ class SearchedNeighbors(Input):
         return self.search.shown()
 
     def _graph(self, X: Any) -> Any:
-        graph = self._of_all_rows(self._run(lambda: self.search.neighbors(X), X))
+        graph = self._run(lambda: self.search.neighbors(X), X)
+        if graph.nnz and graph.indices.min() < 0:  # where scikit-learn finds NaN only
+            entry = int(np.flatnonzero(graph.indices < 0)[0])
+            raise InputError(
+                f"the metric {self.metric.name!r} has no distance from row "
+                f"{_row_of_entry(graph)[entry]} to others; distances must be numbers >= 0"
+            )
+        graph = self._of_all_rows(graph)
         return graph if X is None else self._with_own_rows(graph, X)
+
+    def _with_equal_rows(self, graph: Any) -> Any:
+        """Put equal training rows at distance zero, whatever the metric says.
+
+        Where it says something else they are not in each other's lists: an edge joins them.
+        """
+        rows, count = _row_of_entry(graph), graph.shape[0]
+        equal = self.duplicates[rows] == self.duplicates[graph.indices]
+        others = np.bincount(self.duplicates, minlength=count)[self.duplicates] - 1
+        listed = np.bincount(rows[equal & (graph.data == 0.0)], minlength=count)
+        most = count if self.n_neighbors is None else self.n_neighbors
+        graph.data[equal] = 0.0
+        (missed,) = np.nonzero(listed < np.minimum(others, most))
+        missed = missed[self.duplicates[missed] != missed]
+        return _with_zeros(graph, missed, self.duplicates[missed])
 
     def _with_own_rows(self, graph: Any, X: Any) -> Any:
         """Say of new rows that are training rows that they are: by an edge of length zero."""
         first = np.array([self.known.get(key, -1) for key in _data.row_keys(X)], dtype=np.int64)
+        graph.data[self.duplicates[graph.indices] == first[_row_of_entry(graph)]] = 0.0
         (own,) = np.nonzero(first >= 0)
-        rows, columns = graph.shape
-        row_of_entry = _row_of_entry(graph)
-        entries = row_of_entry * columns + graph.indices
-        own_entries = own * columns + first[own]
-        # Equal rows are at distance zero, whatever the metric says.
-        graph.data[self.duplicates[graph.indices] == first[row_of_entry]] = 0.0
-        lacking = own_entries[~np.isin(own_entries, entries)]
-        if not lacking.size:
-            return graph
-        entries = np.concatenate([entries, lacking])
-        order = np.argsort(entries, kind="stable")
-        values = np.concatenate([graph.data, np.zeros(lacking.size)])[order]
-        places = entries[order]
-        indptr = np.searchsorted(places, np.arange(rows + 1) * columns)
-        return _data.csr(values, places % columns, indptr, graph.shape)
+        return _with_zeros(graph, own, first[own])
 
     def _first_of_equal_rows(self, X: Any) -> NDArray[np.int64]:
         """Return for each row of X the number of the first row that is equal to it."""
@@ -242,6 +251,21 @@ def _number_of(values: Any, rows: Any) -> int | None:
         values = values.toarray()
     found = np.flatnonzero((np.asarray(rows) == np.ravel(values)).all(axis=1))
     return int(found[0]) if found.size else None
+
+
+def _with_zeros(graph: Any, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Any:
+    """Add edges of length zero where there are none."""
+    count, width = graph.shape
+    entries, wanted = _row_of_entry(graph) * width + graph.indices, rows * width + columns
+    lacking = wanted[~np.isin(wanted, entries)]
+    if not lacking.size:
+        return graph
+    entries = np.concatenate([entries, lacking])
+    order = np.argsort(entries, kind="stable")
+    values = np.concatenate([graph.data, np.zeros(lacking.size)])[order]
+    places = entries[order]
+    indptr = np.searchsorted(places, np.arange(count + 1) * width)
+    return _data.csr(values, places % width, indptr, graph.shape)
 
 
 def _row_of_entry(graph: Any) -> NDArray[np.int64]:
