@@ -315,6 +315,23 @@ def test_foreign_metric_refusals_name_the_parameter(blob):
     refused(wrong, blob, ParameterError, r"metric.*euclidean.*power")
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan"])
+def test_arguments_that_a_metric_would_ignore_are_refused(metric, blob):
+    for kind in (ClassicalMDS, Isomap):
+        wrong = kind(metric=metric, metric_params={"w": np.ones(5)})
+        refused(wrong, blob, ParameterError, rf"metric_params.*{metric}.*no arguments, got 'w'")
+
+
+def test_metrics_that_divide_by_variances_say_when_there_are_none(blob):
+    constant = blob.copy()
+    constant[:, 3] = 7.0
+    for kind in (ClassicalMDS, Isomap):
+        refused(kind(metric="seuclidean"), constant, ParameterError, r"column 3 of X is constant")
+        refused(kind(metric="mahalanobis"), constant, ParameterError, r"has no inverse")
+        for metric in ("seuclidean", "mahalanobis"):
+            refused(kind(metric=metric), blob * 1e200, ParameterError, r"variances.*exceed")
+
+
 def test_a_users_metric_raises_its_own_errors(blob):
     def metric(a, b):
         raise ZeroDivisionError("from the user's own code")

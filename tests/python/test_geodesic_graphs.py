@@ -206,3 +206,15 @@ def test_a_shortcut_is_named_and_clean_data_is_not():
         with pytest.warns(ShortcutWarning, match=rf"{a}.*{b}"):
             estimator.fit(csr_array(lil))
         assert estimator.shortcuts_.tolist() == [[a, b]]
+
+
+@pytest.mark.filterwarnings("ignore::planish.exceptions.PlanishWarning")
+@pytest.mark.parametrize("metric", ["dice", "jaccard", "sokalsneath", "yule", "russellrao"])
+@pytest.mark.parametrize("cls", [Isomap, KernelIsomap, LandmarkIsomap])
+def test_equal_rows_stay_together_under_metrics_that_say_otherwise(cls, metric):
+    # Of two rows of zeros these metrics say NaN or one, and list others as nearer.
+    X = np.array([[1, 0], [1, 0], [0, 1], [1, 1], [0, 0], [0, 1], [0, 0], [0, 1], [0, 0]], float)
+    fitted = cls(n_neighbors=3, n_components=1, metric=metric).fit(X)
+    zeros = fitted.embedding_[[4, 6, 8]]
+    np.testing.assert_allclose(zeros, zeros[[0, 0, 0]], atol=1e-9)
+    np.testing.assert_allclose(fitted.transform(X), fitted.embedding_, atol=1e-9)
