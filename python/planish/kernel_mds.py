@@ -22,7 +22,8 @@ from ._inputs import Kernel as KernelValues
 from ._kernels import NATIVE_KERNELS, EvaluatedKernel, evaluate, kernel_arguments
 from ._random import check_seed
 from ._types import Kernel, KernelEigenSolver, RandomState
-from .exceptions import InputError, ParameterError, RankDeficientWarning
+from ._warn import warn
+from .exceptions import InputError, ParameterError, PlanishWarning, RankDeficientWarning
 
 if TYPE_CHECKING:
     from ._types import Coordinates, Floats, MatrixLike
@@ -112,6 +113,8 @@ class KernelMDS(Embedding):
         {RankDeficientWarning}
     InputAdjustedWarning
         {InputAdjustedWarning}
+    PlanishWarning
+        `alpha` is so small that the inverse has few correct digits.
 
     See Also
     --------
@@ -354,9 +357,19 @@ class Inverse:
         K = self.kernel_of(coordinates, coordinates)
         K.flat[:: rows + 1] += alpha
         try:
-            return linalg.solve(K, X.astype(np.float64), assume_a="pos", overwrite_a=True)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", linalg.LinAlgWarning)
+                found = linalg.solve(K, X.astype(np.float64), assume_a="pos", overwrite_a=True)
         except linalg.LinAlgError as error:
             raise ParameterError(
                 f"parameter `alpha`: {alpha} leaves the regression of the inverse without a "
                 "solution, because the kernel of the coordinates is not positive definite; raise it"
             ) from error
+        if caught:
+            warn(
+                f"the regression of the inverse is ill-conditioned with alpha = {alpha}: points of "
+                "inverse_transform have few correct digits; raise `alpha`, or divide X by a "
+                "typical size",
+                PlanishWarning,
+            )
+        return found

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from conftest import assert_same_columns
 from planish import KernelMDS
-from planish.exceptions import InputError, ParameterError, RankDeficientWarning
+from planish.exceptions import InputError, ParameterError, PlanishWarning, RankDeficientWarning
 
 
 @pytest.mark.parametrize("solver", ["auto", "dense", "arpack"])
@@ -97,6 +97,8 @@ def test_what_has_no_inverse_is_refused(blob):
         KernelMDS(fit_inverse_transform=True).fit(sparse.csr_array(blob))
     with pytest.raises(ParameterError, match=r"alpha.*raise it"):
         KernelMDS(fit_inverse_transform=True, alpha=0.0).fit(np.repeat(blob, 2, axis=0))
+    with pytest.warns(PlanishWarning, match=r"ill-conditioned.*raise `alpha`"):
+        KernelMDS(fit_inverse_transform=True).fit(blob * 1e6)
     fitted = KernelMDS(fit_inverse_transform=True).fit(blob)
     with pytest.raises(InputError, match="3 columns, but the embedding has 2"):
         fitted.inverse_transform(np.ones((4, 3)))
