@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,8 +95,38 @@ def row_keys(X: Any) -> list[Any]:
     X = sparse.csr_array(X, dtype=np.float64, copy=True)
     X.sum_duplicates()
     X.eliminate_zeros()
-    columns, parts = _int64(X.indices), zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return [(columns[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in parts]
+    columns = _int64(X.indices)
+    return [(columns[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(X.indptr)]
+
+
+def row_digests(graph: CoreData) -> list[bytes]:
+    """Return for each row of a graph a digest that rows with the same edges share."""
+    _, indptr, columns, lengths = graph
+    return [
+        blake2b(columns[a:b].tobytes() + lengths[a:b].tobytes(), digest_size=16).digest()
+        for a, b in pairwise(indptr)
+    ]
+
+
+def zero_edges(columns: Any) -> CoreData:
+    """Return a graph of one edge of length zero from each row to the given one."""
+    return "graph", np.arange(len(columns) + 1), _int64(columns), np.zeros(len(columns))
+
+
+def with_zero_edges(graph: CoreData, columns: list[int]) -> CoreData:
+    """Replace the edges of rows by one of length zero to the given row; -1 leaves them."""
+    _, indptr, indices, lengths = graph
+    wanted = np.array(columns, dtype=np.int64)
+    known = wanted >= 0
+    if not known.any():
+        return graph
+    counts = np.diff(indptr)
+    left = np.repeat(~known, counts)
+    rows = np.concatenate([np.repeat(np.arange(len(counts)), counts)[left], np.flatnonzero(known)])
+    order = np.argsort(rows, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.where(known, 1, counts))])
+    joined = np.concatenate([indices[left], wanted[known]])[order]
+    return "graph", ends, joined, np.concatenate([lengths[left], np.zeros(known.sum())])[order]
 
 
 def is_symmetric(X: Any) -> bool:

@@ -7,7 +7,9 @@ depend on what its parameters are set to later.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -50,15 +52,38 @@ class Distances(Input):
 
 
 class DistancesOrGraph(Input):
-    """Precomputed distances, or a sparse graph whose stored entries are edges."""
+    """Precomputed distances, or a sparse graph whose stored entries are edges.
+
+    A new row of a graph that has exactly the edges of one training row, and of no other, is
+    that row; so are all training rows in their order. The core is told by an edge of length
+    zero, and knows it whatever `n_neighbors` or `radius` would leave of its edges.
+    """
+
+    #: A digest of the edges of each training row of a graph; the rows that share theirs with none.
+    digests: list[bytes] | None = None
+    known: Mapping[bytes, int] = MappingProxyType({})
 
     def training(self, X: Any) -> _data.CoreData:
         """Describe the training rows by distances or edges between them."""
-        return _data.square_graph(X) if _data.is_sparse(X) else _data.distances(X)
+        if not _data.is_sparse(X):
+            return _data.distances(X)
+        described = _data.square_graph(X)
+        self.digests = _data.row_digests(described)
+        counts = Counter(self.digests)
+        self.known = {key: row for row, key in enumerate(self.digests) if counts[key] == 1}
+        return described
 
     def new(self, X: Any) -> _data.CoreData:
         """Describe new rows by distances or edges to the training rows."""
-        return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)
+        if not _data.is_sparse(X):
+            return _data.distances(X)
+        described = _data.graph(X)
+        if self.digests is None:
+            return described
+        digests = _data.row_digests(described)
+        if digests == self.digests:
+            return _data.zero_edges(np.arange(len(digests)))
+        return _data.with_zero_edges(described, [self.known.get(key, -1) for key in digests])
 
 
 class Kernel(Input):

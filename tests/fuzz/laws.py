@@ -202,12 +202,12 @@ def not_finite_data_is_refused(fit: Fit) -> None:
 def training_rows_are_where_they_were(fit: Fit) -> None:
     X, kept = fit.case.X, fit.kept
     placed, refusal = attempt("transform(training)", lambda: fit.estimator.transform(X))
-    if sparse.issparse(X) and "points" not in fit.case.notes:
-        kept = kept & _rows_like_no_other(X)
-    if refusal and not kept.any():
-        return
     if refusal and not kept.all():
         # A row that was dropped may be too far away to be placed.
+        if sparse.issparse(X) and "points" not in fit.case.notes:
+            kept = kept & _rows_like_no_other(X)
+        if not kept.any():
+            return
         placed, refusal = attempt("transform(training)", lambda: fit.estimator.transform(X[kept]))
     elif not refusal:
         placed = np.asarray(placed)[kept]

@@ -1,19 +1,22 @@
-"""What the methods on geodesic distances share: outliers, isolated rows, units, shortcuts."""
+"""What methods on a neighbourhood graph share: outliers, isolated rows, units, shortcuts."""
 
+import pickle
 import warnings
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import clone
 
 from conftest import assert_same_columns, rolled, up_to_sign
 from planish import (
+    DiffusionMaps,
     Isomap,
     KernelIsomap,
     LandmarkIsomap,
     LandmarkMDS,
+    SpectralEmbedding,
     neighbors_graph,
     residual_variance,
 )
@@ -218,3 +221,46 @@ def test_equal_rows_stay_together_under_metrics_that_say_otherwise(cls, metric):
     zeros = fitted.embedding_[[4, 6, 8]]
     np.testing.assert_allclose(zeros, zeros[[0, 0, 0]], atol=1e-9)
     np.testing.assert_allclose(fitted.transform(X), fitted.embedding_, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::planish.exceptions.PlanishWarning")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        Isomap(n_components=1),
+        KernelIsomap(n_components=1),
+        LandmarkIsomap(n_components=1),
+        SpectralEmbedding(n_components=1),
+        DiffusionMaps(n_components=1),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+@pytest.mark.parametrize("rule", [{"n_neighbors": 1}, {"n_neighbors": None, "radius": 1.2}])
+def test_rows_of_a_given_graph_are_recognised_by_their_edges(estimator, rule):
+    # Rows that look alike once only their nearest, or those within the radius, are left.
+    D = squareform(pdist(np.array([[0.0], [0.5], [1.1], [1.8], [2.6], [3.5]])))
+    D[D > 2.2] = 0.0
+    graph = csr_array(D)
+    estimator = clone(estimator).set_params(metric="precomputed")
+    rule = {name: value for name, value in rule.items() if name in estimator.get_params()}
+    fitted = estimator.set_params(**rule).fit(graph)
+    for again in (fitted, pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_allclose(again.transform(graph), fitted.embedding_, atol=1e-12)
+        for row in range(6):
+            one = again.transform(graph[[row]])
+            np.testing.assert_allclose(one, fitted.embedding_[[row]], atol=1e-12)
+    mixed = csr_array(np.vstack([D[4], 0.5 * D[1] + D[2], D[0]]))
+    placed = fitted.transform(mixed)
+    np.testing.assert_allclose(placed[[0, 2]], fitted.embedding_[[4, 0]], atol=1e-12)
+    np.testing.assert_allclose(placed[1:2], fitted.transform(mixed[[1]]), atol=1e-12)
+
+
+def test_rows_without_edges_are_recognised_among_all_rows():
+    D = squareform(pdist(np.arange(6.0)[:, None]))
+    D[D > 2.0] = 0.0
+    D[[2, 5]] = D[:, [2, 5]] = 0.0
+    with pytest.warns(DisconnectedGraphWarning):
+        fitted = SpectralEmbedding(n_components=3, metric="precomputed").fit(csr_array(D))
+    np.testing.assert_allclose(fitted.transform(csr_array(D)), fitted.embedding_, atol=1e-12)
+    with pytest.raises(InputError, match="no edge"):
+        fitted.transform(csr_array(D[[2]]))
