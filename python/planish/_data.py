@@ -16,7 +16,7 @@ CoreData = tuple[Any, ...]
 
 
 def is_sparse(X: Any) -> bool:
-    """Tell a scipy.sparse matrix or array from everything else."""
+    """Return whether X is a scipy.sparse matrix or array."""
     return bool(sparse.issparse(X))
 
 

@@ -55,8 +55,8 @@ class DistancesOrGraph(Input):
     """Precomputed distances, or a sparse graph whose stored entries are edges.
 
     A new row of a graph that has exactly the edges of one training row, and of no other, is
-    that row; so are all training rows in their order. The core is told by an edge of length
-    zero, and knows it whatever `n_neighbors` or `radius` would leave of its edges.
+    that row; so are all training rows in their order. The core recognises it by an edge of length
+    zero, whatever `n_neighbors` or `radius` would leave of its own edges.
     """
 
     #: A digest of the edges of each training row of a graph; the rows that share theirs with none.

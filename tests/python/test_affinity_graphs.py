@@ -35,7 +35,7 @@ def estimator(request):
     return clone(request.param)
 
 
-def test_columns_that_are_one_choice_of_many_are_told():
+def test_arbitrary_directions_of_an_eigenspace_are_reported():
     X = swiss_roll(200)
     with pytest.warns(RankDeficientWarning, match=r"one choice of many.*raise `gamma`"):
         SpectralEmbedding(affinity="rbf", gamma=1e-20).fit(X)
@@ -60,20 +60,22 @@ def test_training_rows_of_a_graph_need_no_stored_zero(estimator):
     assert np.array_equal(given.transform(graph[[7]]), given.embedding_[[7]])
 
 
-def test_a_graph_in_pieces_stays_in_pieces(estimator):
+def test_components_of_a_given_graph_stay_separate(estimator):
     one = neighbors_graph(swiss_roll(80), n_neighbors=10)
     graph = sparse.csr_array(sparse.block_diag([one, one[:60, :60]]))
     # The graph of the first sixty rows may itself fall apart.
-    pieces, labels = csgraph.connected_components(graph, directed=False)
-    given = clone(estimator).set_params(metric="precomputed", n_neighbors=10, n_components=pieces)
+    components, labels = csgraph.connected_components(graph, directed=False)
+    given = clone(estimator).set_params(
+        metric="precomputed", n_neighbors=10, n_components=components
+    )
     with pytest.warns(DisconnectedGraphWarning, match="tell them apart"):
         given.fit(graph)
-    assert given.n_connected_components_ == pieces
-    assert len(np.unique(given.component_labels_)) == pieces
-    assert len(np.unique(np.column_stack([labels, given.component_labels_]), axis=0)) == pieces
+    assert given.n_connected_components_ == components
+    assert len(np.unique(given.component_labels_)) == components
+    assert len(np.unique(np.column_stack([labels, given.component_labels_]), axis=0)) == components
     inside = [
-        np.ptp(given.embedding_[labels == label, : pieces - 1], axis=0).max()
-        for label in range(pieces)
+        np.ptp(given.embedding_[labels == label, : components - 1], axis=0).max()
+        for label in range(components)
     ]
     assert max(inside) < 1e-12
 
@@ -143,8 +145,8 @@ def test_two_clusters_under_each_policy(estimator):
     assert np.array_equal(both.component_labels_, np.repeat([0, 1], [120, 90]))
     assert np.isfinite(both.embedding_).all()
     total = both.embedding_.std(axis=0).max()
-    for piece in (slice(0, 120), slice(120, None)):
-        assert both.embedding_[piece].std(axis=0).max() > 1e-3 * total
+    for component in (slice(0, 120), slice(120, None)):
+        assert both.embedding_[component].std(axis=0).max() > 1e-3 * total
     assert np.array_equal(both.transform(X), both.embedding_)
 
     with pytest.warns(DisconnectedGraphWarning, match=r"number of connected components .* is 2"):
@@ -222,7 +224,7 @@ def test_more_asked_for_than_there_is(estimator):
     ],
     ids=["rbf", "heat"],
 )
-def test_a_row_like_no_other_is_a_piece(estimator):
+def test_a_row_like_no_other_is_a_component(estimator):
     cloud = np.random.default_rng(0).normal(size=(60, 3))
     X = np.vstack([cloud, [[1e3, 0.0, 0.0]]])
     with pytest.warns(DisconnectedGraphWarning, match="2 connected components"):

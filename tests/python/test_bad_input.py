@@ -1,4 +1,4 @@
-"""What planish refuses: each message names the culprit and the way out."""
+"""What planish refuses: each message names the parameter, the row or the pair, and what to do."""
 
 import warnings
 
@@ -67,7 +67,7 @@ def test_nan_with_a_foreign_metric_names_the_row(blob):
         refused(estimator, blob, InputError, r"X contains NaN at row 3, column 1")
 
 
-def test_missing_values_are_welcome_where_the_metric_takes_them(blob):
+def test_missing_values_are_accepted_where_the_metric_takes_them(blob):
     holes = blob.copy()
     holes[3, 1] = np.nan
     Y = ClassicalMDS(metric="nan_euclidean").fit_transform(holes)
@@ -161,7 +161,7 @@ def test_nan_distance_names_the_pair(precomputed, distances):
     refused(precomputed, distances, InputError, r"NaN at row 1, column 8")
 
 
-def test_rounding_asymmetry_is_mended_and_said(precomputed, distances):
+def test_rounding_asymmetry_is_corrected_with_a_warning(precomputed, distances):
     rough = distances * (1 + 1e-9 * np.random.default_rng(0).normal(size=distances.shape))
     np.fill_diagonal(rough, 0.0)
     with pytest.warns(InputAdjustedWarning, match="symmetric"):
@@ -394,7 +394,7 @@ def test_disconnected_foreign_metric_policies(two_islands):
     assert np.isnan(Y).any(axis=1).sum() == 20
 
 
-def test_lonely_rows_of_a_radius_graph(roll):
+def test_isolated_rows_of_a_radius_graph(roll):
     X = np.vstack([roll, [[500.0, 0.0, 0.0]]])
     with pytest.warns(DisconnectedGraphWarning), pytest.warns(OutlierWarning):
         fitted = Isomap(n_neighbors=None, radius=6.0).fit(X)
@@ -424,7 +424,7 @@ def test_negative_eigenvalues_are_reported_never_rooted():
     assert np.isfinite(fitted.transform(square_metric())).all()
 
 
-def test_rank_deficiency_is_said():
+def test_rank_deficiency_is_reported():
     line = np.arange(20.0)[:, None] * [[1.0, 2.0, 3.0]]
     for estimator in (ClassicalMDS(2), KernelMDS(2), Isomap(n_neighbors=2)):
         with pytest.warns(RankDeficientWarning):

@@ -164,13 +164,13 @@ def test_pipeline_and_grid_search(blob):
 
 def test_pickle_copy_and_clone(estimator, blob):
     expected = estimator.fit(blob).transform(blob[:7])
-    for twin in (
+    for again in (
         pickle.loads(pickle.dumps(estimator)),
         copy.deepcopy(estimator),
         copy.copy(estimator),
     ):
-        assert np.array_equal(twin.transform(blob[:7]), expected)
-        assert np.array_equal(twin.eigenvalues_, estimator.eigenvalues_)
+        assert np.array_equal(again.transform(blob[:7]), expected)
+        assert np.array_equal(again.eigenvalues_, estimator.eigenvalues_)
     fresh = clone(estimator)
     assert fresh.get_params() == estimator.get_params()
     with pytest.raises(NotFittedError):
@@ -241,10 +241,10 @@ def test_on_demand_attributes_are_not_computed_by_looking(blob):
 
 
 def test_training_data_does_not_travel_in_pickles(blob):
-    twin = pickle.loads(pickle.dumps(Isomap(n_neighbors=8).fit(blob)))
+    again = pickle.loads(pickle.dumps(Isomap(n_neighbors=8).fit(blob)))
     with pytest.raises(AttributeError, match="read it before pickling"):
-        twin.nbrs_  # noqa: B018
-    assert twin.dist_matrix_.shape == (60, 60)
+        again.nbrs_  # noqa: B018
+    assert again.dist_matrix_.shape == (60, 60)
 
 
 def test_n_jobs_none_follows_joblib(monkeypatch):

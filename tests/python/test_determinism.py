@@ -29,7 +29,7 @@ from planish import (
 
 POINTS = swiss_roll(700, seed=2)
 WIDE = np.random.default_rng(0).normal(size=(300, 40))
-# What scikit-learn returns is symmetric only up to rounding, and would be mended.
+# What scikit-learn returns is symmetric only up to rounding, and would be corrected.
 KERNEL = rbf_kernel(POINTS, gamma=0.01)
 
 CASES = {
@@ -91,11 +91,11 @@ CASES = {
         LocallyLinearEmbedding(n_neighbors=10, metric="precomputed"),
         squareform(pdist(POINTS)),
     ),
-    "LLE copies": (LocallyLinearEmbedding(n_neighbors=10), np.repeat(POINTS[:300], 2, axis=0)),
+    "LLE duplicates": (LocallyLinearEmbedding(n_neighbors=10), np.repeat(POINTS[:300], 2, axis=0)),
     "LLE hessian auto": (LocallyLinearEmbedding(n_neighbors="auto", method="hessian"), POINTS),
     "SpectralEmbedding": (SpectralEmbedding(n_neighbors=10), POINTS),
     "SpectralEmbedding heat": (SpectralEmbedding(n_neighbors=10, weights="heat"), POINTS),
-    "SpectralEmbedding faint": (
+    "SpectralEmbedding low degrees": (
         SpectralEmbedding(n_neighbors=10, weights="heat", bandwidth=0.3),
         np.random.default_rng(1).normal(size=(600, 10)),
     ),

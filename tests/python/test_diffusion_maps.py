@@ -146,7 +146,7 @@ def test_the_default_unrolls():
     assert affine_residual(maps.eigenvectors_, np.cos(np.pi * along)[:, None]) < 0.1
 
 
-def test_an_epsilon_that_is_no_number_is_told():
+def test_an_epsilon_that_is_no_number_is_reported():
     X = swiss_roll(200)
     plain = DiffusionMaps().fit(X)
     for unit, word in ((1e-200, "small"), (1e200, "large")):

@@ -40,7 +40,7 @@ def test_isolated_rows_get_the_answer_asked_for(cls, roll):
     assert np.isfinite(placed).all()
     for row in range(3):
         assert np.array_equal(estimator.transform(far[row : row + 1])[0], placed[row])
-    # Hung onto the nearest row alone.
+    # Attached to the nearest row alone.
     direct = cdist(far[2:], roll)[0]
     if cls is Isomap:
         D = estimator.dist_matrix_

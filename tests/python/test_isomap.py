@@ -66,7 +66,7 @@ def test_isomap(roll, given, eigen_solver):
 @with_shortcuts
 @pytest.mark.parametrize("path_method", ["auto", "D", "FW", "batch", "sweep"])
 @pytest.mark.parametrize("algorithm", ["auto", "brute", "kd_tree", "ball_tree"])
-def test_isomap_ways_agree(roll, path_method, algorithm):
+def test_isomap_algorithms_agree(roll, path_method, algorithm):
     theirs = sklearn.manifold.Isomap(n_neighbors=9).fit(roll)
     ours = Isomap(n_neighbors=9, path_method=path_method, neighbors_algorithm=algorithm).fit(roll)
     np.testing.assert_allclose(ours.dist_matrix_, theirs.dist_matrix_, rtol=1e-9, atol=1e-9)

@@ -147,11 +147,11 @@ def test_parameters_reach_the_inner_estimator(blob):
     }
     model.set_params(estimator__n_neighbors=9, gamma=0.5)
     assert model.fit(blob).estimator_.n_neighbors == 9
-    twin = clone(model)
-    assert twin.estimator is not model.estimator
-    assert not hasattr(twin, "estimator_")
+    again = clone(model)
+    assert again.estimator is not model.estimator
+    assert not hasattr(again, "estimator_")
     with pytest.raises(NotFittedError):
-        twin.transform(blob)
+        again.transform(blob)
 
 
 def test_pipeline_and_grid_search(roll):
@@ -164,13 +164,13 @@ def test_pipeline_and_grid_search(roll):
 
 
 @pytest.mark.parametrize(
-    "twin", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+    "again", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
 )
 @pytest.mark.parametrize("rows", [60, 1500])
-def test_pickle_and_copy(twin, rows):
+def test_pickle_and_copy(again, rows):
     X = swiss_roll(rows)
     model = KernelMap(PCA(n_components=2)).fit(X)
-    again = twin(model)
+    again = again(model)
     assert np.array_equal(again.transform(X + 0.1), model.transform(X + 0.1))
     assert np.array_equal(again.sigma_, model.sigma_)
 
@@ -285,7 +285,7 @@ def test_far_rows_are_placed_or_named(blob):
         model.transform(np.vstack([blob[0], np.full(5, 1e300)]))
 
 
-def test_too_wide_a_kernel_is_told(blob):
+def test_too_wide_a_kernel_is_reported(blob):
     with pytest.warns(ConvergenceWarning, match="lower `gamma`") as heard:
         KernelMap(PCA(n_components=2), gamma=1e7).fit(blob)
     assert heard[0].filename == __file__

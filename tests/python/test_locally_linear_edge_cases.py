@@ -33,7 +33,7 @@ METHODS = ["standard", "modified", "hessian", "ltsa"]
 ISOMETRIC = ["modified", "hessian", "ltsa"]
 
 
-# -- graphs in pieces -----------------------------------------------------------------
+# -- several components -----------------------------------------------------------------
 def two_sheets(n=150):
     """Two bent sheets 100 apart, of n and n - 30 rows."""
     one, other = strip(n, 0)[0], strip(n - 30, 1)[0]
@@ -50,8 +50,8 @@ def test_two_sheets_under_each_policy(method):
     assert np.array_equal(both.component_labels_, np.repeat([0, 1], [150, 120]))
     assert np.isfinite(both.embedding_).all()
     total = both.embedding_.std(axis=0)
-    for piece in (slice(0, 150), slice(150, None)):
-        assert (both.embedding_[piece].std(axis=0) > 1e-3 * total).all()
+    for component in (slice(0, 150), slice(150, None)):
+        assert (both.embedding_[component].std(axis=0) > 1e-3 * total).all()
     # Each is the map that it has alone, up to an affine one.
     alone = clone(estimator).fit_transform(X[:150])
     assert affine_residual(both.embedding_[:150], alone) < 1e-4
@@ -131,7 +131,7 @@ def test_some_duplicates_do_no_harm(method):
     assert np.array_equal(Y[400:], Y[:40])
     np.testing.assert_allclose(Y.T @ Y, np.eye(2), atol=1e-12)
     np.testing.assert_allclose(Y.sum(axis=0), 0, atol=1e-12)
-    # Of the distinct rows it is the same map, up to the weight of the copies.
+    # Of the distinct rows it is the same map, up to the weight of the duplicates.
     assert affine_residual(Y[:400], alone) < 1e-10
     if method in ISOMETRIC:
         assert affine_residual(Y, flat) < 0.05
@@ -157,15 +157,15 @@ def test_a_cluster_whose_squares_vanish(method, size):
         assert np.isfinite(estimator.transform(size * rng.standard_normal((2, 3)))).all()
 
 
-def test_groups_that_only_outsiders_join_are_told():
+def test_groups_that_only_outsiders_join_are_reported():
     left = np.random.default_rng(0).random((60, 3))
     right = left * [-1, 1, 1] + [101, 0, 0]
     X = np.vstack([left, right, [[50.5, 0.5, 0.5]]])
     with pytest.warns(DisconnectedGraphWarning, match=r"2 groups of rows.*60 rows.*1 of the 2"):
-        told = LocallyLinearEmbedding(n_neighbors=8).fit(X)
-    assert told.n_connected_components_ == 1
-    # What is told is true: each group is one point of the first column.
-    assert max(np.ptp(told.embedding_[:60, 0]), np.ptp(told.embedding_[60:120, 0])) < 1e-6
+        reported = LocallyLinearEmbedding(n_neighbors=8).fit(X)
+    assert reported.n_connected_components_ == 1
+    # The warning is true: each group is one point of the first column.
+    assert max(np.ptp(reported.embedding_[:60, 0]), np.ptp(reported.embedding_[60:120, 0])) < 1e-6
 
 
 @pytest.mark.parametrize("solver", ["auto", "dense", "arpack", "iterative"])
@@ -179,7 +179,7 @@ def test_two_points(solver):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("solver", ["dense", "arpack", "iterative"])
-def test_half_of_a_pair_is_told(method, solver):
+def test_half_of_a_pair_is_reported(method, solver):
     t = 2 * np.pi * np.arange(200) / 200
     circle = np.column_stack([np.cos(t), np.sin(t)])
     estimator = LocallyLinearEmbedding(
@@ -187,7 +187,7 @@ def test_half_of_a_pair_is_told(method, solver):
     )
     with pytest.warns(RankDeficientWarning, match="that of column 1"):
         estimator.fit(circle)
-    clone(estimator).set_params(n_components=2).fit(circle)  # the whole pair: nothing to tell
+    clone(estimator).set_params(n_components=2).fit(circle)  # the whole pair: no warning
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -295,16 +295,16 @@ def test_a_direction_much_shorter_than_another_is_kept(method, short):
         assert affine_residual(estimator.fit_transform(rows), flat) < 1e-6
 
 
-# -- what is told ---------------------------------------------------------------------
+# -- warnings ---------------------------------------------------------------------
 def messages(estimator, X):
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always")
         estimator.fit(X)
-    return " ".join(str(warning.message) for warning in told)
+    return " ".join(str(warning.message) for warning in reported)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_fewer_directions_than_components_are_told(method):
+def test_fewer_directions_than_components_are_reported(method):
     rng = np.random.default_rng(0)
     line = rng.random((300, 1))
     plane = rng.random((300, 2)) @ rng.normal(size=(2, 5))
@@ -321,7 +321,7 @@ def test_fewer_directions_than_components_are_told(method):
     assert "functions" not in messages(clone(estimator).set_params(n_components=2), plane)
 
 
-def test_the_warning_names_the_knob_that_is_there():
+def test_the_warning_names_a_parameter_that_is_there():
     rng = np.random.default_rng(0)
     X = rng.random((30, 3))
     apart = messages(LocallyLinearEmbedding(n_neighbors=None, radius=1e-6), X)
@@ -337,20 +337,20 @@ def test_the_warning_names_the_knob_that_is_there():
     assert "n_components <=" not in constant
 
 
-def test_groups_held_by_single_weights_are_told_of_modified_too():
+def test_groups_held_by_single_weights_are_reported_of_modified_too():
     rng = np.random.default_rng(0)
     left = rng.random((60, 10))
     right = np.column_stack([101 - left[:, 0], rng.random((60, 9))])
     X = np.vstack([left, right, [np.r_[50.5, np.full(9, 0.5)]]])
     estimator = LocallyLinearEmbedding(n_neighbors=8, n_components=7, method="modified")
     with pytest.warns(DisconnectedGraphWarning, match=r"2 groups of rows.*1 of the 7"):
-        told = clone(estimator).fit(X)
-    assert max(np.ptp(told.embedding_[:60, 0]), np.ptp(told.embedding_[60:120, 0])) < 1e-3
+        reported = clone(estimator).fit(X)
+    assert max(np.ptp(reported.embedding_[:60, 0]), np.ptp(reported.embedding_[60:120, 0])) < 1e-3
     # Several weight vectors hold the groups where they are.
     assert "groups" not in messages(clone(estimator).set_params(n_components=2), X)
 
 
-def test_too_many_rows_in_a_radius_are_told_before_they_are_searched():
+def test_too_many_rows_in_a_radius_are_refused_before_they_are_searched():
     if psutil.virtual_memory().available > 50e9:
         pytest.skip("this machine has room for it")
     X = np.random.default_rng(0).random((60_000, 3))

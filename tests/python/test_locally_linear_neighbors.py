@@ -87,11 +87,11 @@ def test_a_metric_learns_from_the_training_rows(kind, metric):
         else {"VI": np.linalg.inv(np.cov(X.T))}
     )
     learned = kind(n_neighbors=12, metric=metric).fit(X)
-    told = kind(n_neighbors=12, metric=metric, metric_params=given).fit(X)
-    assert_same_columns(learned.embedding_, told.embedding_, 1e-6)
+    outright = kind(n_neighbors=12, metric=metric, metric_params=given).fit(X)
+    assert_same_columns(learned.embedding_, outright.embedding_, 1e-6)
     # New rows are measured by the training rows, not by themselves.
     new = X[:9] + 0.01
-    assert_same_columns(learned.transform(new), told.transform(new), 1e-6)
+    assert_same_columns(learned.transform(new), outright.transform(new), 1e-6)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -118,23 +118,23 @@ def test_given_neighbours_are_the_neighbours(method):
     assert_same_columns(called.transform(new), plain.transform(new), 1e-6)
 
 
-def test_given_neighbours_of_copies():
+def test_given_neighbours_of_duplicates():
     X = np.repeat(strip(120)[0], 5, axis=0)
     numbers = NearestNeighbors(n_neighbors=12).fit(X).kneighbors(return_distance=False)
     estimator = LocallyLinearEmbedding(n_neighbors=12, neighbors=numbers, disconnected="largest")
-    with pytest.warns(PlanishWarning) as told:
+    with pytest.warns(PlanishWarning) as reported:
         Y = estimator.fit_transform(X)
-    assert any("120 distinct" in str(warning.message) for warning in told)
+    assert any("120 distinct" in str(warning.message) for warning in reported)
     assert np.array_equal(Y, np.repeat(Y[::5], 5, axis=0), equal_nan=True)
     kept = np.flatnonzero(np.isfinite(Y[:, 0]))[:7]
     assert np.array_equal(estimator.transform(X[kept]), Y[kept])
-    # Lists cannot be searched anew: too few places are told.
+    # Lists cannot be searched anew: too few distinct neighbours are refused.
     with pytest.raises(ParameterError, match=r"row \d+ has \d neighbour"):
         clone(estimator).set_params(method="ltsa").fit(X)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_given_neighbours_that_leave_copies_out(method):
+def test_given_neighbours_that_leave_duplicates_out(method):
     X, _ = strip(300)
     X[100:110] = X[:10]
     X[200] = X[0]
@@ -147,7 +147,7 @@ def test_given_neighbours_that_leave_copies_out(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_copies_under_a_metric_that_is_called(method):
+def test_duplicates_under_a_metric_that_is_called(method):
     X = np.repeat(np.random.default_rng(0).random((20, 3)), 20, axis=0)
     own = LocallyLinearEmbedding(n_neighbors=10, method=method, metric=cityblock).fit(X)
     with pytest.warns(InputAdjustedWarning, match="20 distinct"):
@@ -204,7 +204,7 @@ def test_a_radius_in_place_of_a_number(method):
     )
 
 
-# -- rows are told by their values ----------------------------------------------------
+# -- rows are recognised by their values ----------------------------------------------------
 def rmsd(a, b):
     """Distance of two shapes after the best rotation; of a shape to itself only almost 0."""
     P, Q = a.reshape(-1, 3), b.reshape(-1, 3)
@@ -262,7 +262,7 @@ def test_a_row_of_zeros_has_no_distance_to_itself_and_is_found():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_rows_in_one_direction_are_no_copies_under_cosine(method):
+def test_rows_in_one_direction_are_no_duplicates_under_cosine(method):
     rng = np.random.default_rng(0)
     X = np.abs(rng.normal(size=(200, 3))) + 0.2
     X[100:150] = 2 * X[:50]
@@ -284,7 +284,7 @@ def test_rows_in_one_direction_are_no_copies_under_cosine(method):
     assert_exact(estimator, rays)
 
 
-def test_a_metric_that_sees_no_difference_makes_no_copies():
+def test_a_metric_that_sees_no_difference_makes_no_duplicates():
     X = np.random.default_rng(0).random((120, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -298,7 +298,7 @@ def test_a_metric_that_sees_no_difference_makes_no_copies():
 
 @pytest.mark.parametrize("algorithm", ["auto", "brute", "ball_tree"])
 @pytest.mark.parametrize("kind", [LocallyLinearEmbedding, Isomap])
-def test_a_metric_that_returns_nan_is_told_with_its_rows(kind, algorithm):
+def test_a_metric_that_returns_nan_is_refused_with_its_rows(kind, algorithm):
     X = np.random.default_rng(0).random((60, 3))
     X[7, 0], X[31, 0] = -1.0, 2.0
 

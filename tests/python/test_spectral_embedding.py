@@ -279,7 +279,7 @@ def test_one_directional_neighbours_as_in_scikit_learn():
     assert_same_columns(ours, theirs, 1e-6)
 
 
-def test_rounding_of_float32_affinities_is_mended_and_said():
+def test_rounding_of_float32_affinities_is_corrected_with_a_warning():
     X = np.random.default_rng(0).normal(size=(80, 3))
     K = np.exp(-(cdist(X, X).astype(np.float32) ** 2))
     A = K / K.sum(1)[:, None] ** 0.5 / K.sum(0)[None, :] ** 0.5
@@ -343,7 +343,7 @@ def test_bad_affinities_name_the_pair(form):
         estimator.fit(form(good[:, :30]))
 
 
-def test_a_callable_affinity_of_the_wrong_shape_is_told():
+def test_a_callable_affinity_of_the_wrong_shape_is_refused():
     with pytest.raises(InputError, match=r"affinity.*\(3, 3\).*\(50, 50\)"):
         SpectralEmbedding(affinity=lambda X: np.eye(3)).fit(swiss_roll(50))
 

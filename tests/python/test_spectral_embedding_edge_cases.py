@@ -56,10 +56,10 @@ def test_the_diagonal_of_sparse_affinities_is_shown():
     shown = SpectralEmbedding(affinity="precomputed").fit(W)
     assert abs(shown.affinity_matrix_ - W).max() == 0
     assert not hasattr(shown, "affinity_diagonal_")
-    pieces = sparse.csr_array(sparse.block_diag([W, 2 * sparse.csr_array(np.eye(2))]))
+    components = sparse.csr_array(sparse.block_diag([W, 2 * sparse.csr_array(np.eye(2))]))
     ours = SpectralEmbedding(affinity="precomputed", disconnected="largest")
     with pytest.warns(DisconnectedGraphWarning):
-        shown = ours.fit(pieces).affinity_matrix_
+        shown = ours.fit(components).affinity_matrix_
     assert abs(shown[:30, :30] - W).max() == 0
     assert shown[30:].nnz == 0
 
@@ -85,7 +85,7 @@ def test_training_rows_with_equal_affinities(form):
     assert np.ptp(ours.embedding_[n:, 1]) > 1
     np.testing.assert_array_equal(ours.transform(form(W)), ours.embedding_)
     np.testing.assert_array_equal(ours.transform(form(W[:n])), ours.embedding_[:n])
-    # Alone, one of two rows nobody can tell apart is placed like a new one; here its
+    # Alone, one of two rows that cannot be distinguished is placed like a new one; here its
     # degree, 1, is an eigenvalue, which forbids that.
     with pytest.raises(InputError, match="row 1 cannot be placed"):
         ours.transform(form(W[[0, n]]))
@@ -117,14 +117,14 @@ def test_asymmetry_is_judged_by_the_rows_it_is_in(form):
     steps = np.arange(50.0)
     W = np.exp(-np.abs(np.subtract.outer(steps, steps)) / 10)
     W[10, 11] = W[11, 10] = 1e9
-    for back, told in ((0.1, "0.1"), (0.0, "0;")):
+    for back, reported in ((0.1, "0.1"), (0.0, "0;")):
         W[3, 4], W[4, 3] = 0.9, back
-        pair = rf"(row 3 to row 4 it is 0.9, back it is {told}|row 4 to row 3 it is {back:g}, back)"
+        pair = rf"(row 3 to row 4 it is 0.9, back it is {reported}|row 4 to row 3 it is {back:g}, back)"
         with pytest.warns(InputAdjustedWarning, match=pair):
             lopsided = SpectralEmbedding(affinity="precomputed").fit(form(W))
         mean = SpectralEmbedding(affinity="precomputed").fit(form((W + W.T) / 2))
         np.testing.assert_array_equal(lopsided.embedding_, mean.embedding_)
-    # Rounding of a faint affinity is beside the point.
+    # Rounding of a small affinity does not matter.
     W[3, 4] = W[4, 3] = 0.9
     W[0, 49], W[49, 0] = 1e-12, 0.0
     SpectralEmbedding(affinity="precomputed").fit(form(W))
@@ -141,7 +141,7 @@ def equation_rest(ours):
 
 
 @pytest.mark.parametrize("solver", ["arpack", "iterative", "dense"])
-def test_a_faint_leaf_where_the_walk_nearly_stops(solver):
+def test_a_leaf_of_low_degree_where_the_walk_nearly_stops(solver):
     """A leaf f of row 7 has (1 - λ) f = f_7, also where 1 - λ is small."""
     n = 40
     W = np.zeros((n + 1, n + 1))
@@ -157,7 +157,7 @@ def test_a_faint_leaf_where_the_walk_nearly_stops(solver):
 
 
 @pytest.mark.parametrize("solver", ["arpack", "iterative", "dense"])
-def test_faint_rows_that_are_tied_to_each_other(solver):
+def test_rows_of_low_degree_that_are_tied_to_each_other(solver):
     X = line_with_faint_end(300)
     ours = SpectralEmbedding(weights="heat", bandwidth=1.0, n_neighbors=10, eigen_solver=solver)
     end = ours.fit(X).embedding_[298:]
@@ -175,13 +175,13 @@ def test_degrees_of_every_size(rows):
     fitted = [clone(ours).set_params(eigen_solver=s).fit(X) for s in ("arpack", "iterative")]
     for one in fitted:
         assert (equation_rest(one) < 1e-8).all()
-    if rows == 500:  # of more, some are in pieces but for rounding
+    if rows == 500:  # of more, some are components but for rounding
         assert_same_columns(fitted[0].embedding_, fitted[1].embedding_, 1e-5)
 
 
-# -- what is told and refused, and what need not be ------------------------------------------
+# -- warnings and refusals ------------------------------------------
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_half_of_a_pair_is_told_at_every_size(form):
+def test_half_of_a_pair_is_reported_at_every_size(form):
     for n in range(5, 129):
         with pytest.warns(RankDeficientWarning, match="one choice of many"):
             SpectralEmbedding(1, affinity="precomputed").fit(form(cycle(n)))
@@ -191,7 +191,7 @@ def test_half_of_a_pair_is_told_at_every_size(form):
 
 
 @pytest.mark.parametrize("weights", ["connectivity", "heat"])
-def test_rows_without_edges_are_pieces(weights):
+def test_rows_without_edges_are_components(weights):
     ours = SpectralEmbedding(metric="precomputed", weights=weights)
     with pytest.warns(DisconnectedGraphWarning):
         assert np.isfinite(ours.fit(sparse.csr_array((50, 50))).embedding_).all()
@@ -206,7 +206,7 @@ def test_rows_without_edges_are_pieces(weights):
 
 
 @pytest.mark.parametrize("bandwidth", ["auto", 1.0])
-def test_a_far_row_hangs_onto_its_nearest(bandwidth):
+def test_a_far_row_is_attached_to_its_nearest(bandwidth):
     X = swiss_roll(400)
     ours = SpectralEmbedding(radius=6.0, weights="heat", bandwidth=bandwidth, isolated="nearest")
     ours.fit(X)
