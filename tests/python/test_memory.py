@@ -82,5 +82,3 @@ def test_the_estimate_is_within_a_fifth(fit):
     taken, estimate = json.loads(done.stdout)
     summary = f"estimated {estimate / 1e6:.0f} MB, taken {taken / 1e6:.0f} MB"
     assert 0.8 * taken <= estimate <= 1.2 * taken, summary
-        f"estimated {reported / 1e6:.0f} MB, taken {taken / 1e6:.0f}"
-    )

@@ -2,13 +2,15 @@
 
 import inspect
 import itertools
+import re
+import typing
 import warnings
 
 import pytest
 
 import planish
 from conftest import needs_sklearn
-from planish import _core, exceptions
+from planish import _core, _types, exceptions
 from planish._embedding import Embedding
 
 CLASSES = {
@@ -81,6 +83,57 @@ def test_signature_begins_as_scikit_learns(name):
     for parameter in theirs:
         assert ours[parameter].default == theirs[parameter].default, parameter
         assert ours[parameter].kind == theirs[parameter].kind, parameter
+
+
+def annotations(value):
+    """The parameters of a public class or function with their types, names written out."""
+    function = value.__init__ if isinstance(value, type) else value
+    known = {**vars(_types), **function.__globals__, "MatrixLike": object, "ArrayLike": object}
+    for parameter in inspect.signature(value).parameters.values():
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            yield parameter.name, str(parameter.annotation), known
+
+
+def choices(kind):
+    """The words a type names."""
+    if typing.get_origin(kind) is typing.Literal:
+        return set(typing.get_args(kind))
+    return set().union(*map(choices, typing.get_args(kind)))
+
+
+def test_no_parameter_is_a_plain_str_or_any():
+    vague = []
+    for name in planish.__all__:
+        value = getattr(planish, name)
+        if not callable(value) or (isinstance(value, type) and not hasattr(value, "fit")):
+            continue
+        for parameter, annotation, _ in annotations(value):
+            words = set(re.findall(r"\w+", annotation))
+            if words & {"str", "Any", "_empty"} and not words & {"Callable", "dict"}:
+                vague.append((name, parameter))
+    # An estimator of any library; a name of the registry.
+    assert vague == [("KernelMap", "estimator"), ("estimate_memory", "method")]
+
+
+@pytest.mark.filterwarnings("ignore")  # scikit-learn has some of its own for some metrics
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_typed_choices_are_those_of_the_core(name, blob):
+    checked = 0
+    for parameter, annotation, known in annotations(CLASSES[name]):
+        if not (words := choices(eval(annotation, known))):
+            continue
+        with pytest.raises(exceptions.ParameterError, match=f"`{parameter}`") as caught:
+            CLASSES[name](**{parameter: "?"}).fit(blob)
+        assert set(re.findall(r"'([\w-]+)'", str(caught.value))) <= words, parameter
+        for word in words:
+            try:
+                CLASSES[name](**{parameter: word}).fit(blob)
+                refusal = ""
+            except (exceptions.PlanishError, ValueError) as error:
+                refusal = str(error)  # of the data, not of the word
+            assert f"`{parameter}`: expected" not in refusal, (parameter, word)
+            checked += 1
+    assert checked >= 3
 
 
 def test_exception_classes_exist_and_none_is_idle():

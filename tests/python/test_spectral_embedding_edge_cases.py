@@ -117,9 +117,9 @@ def test_asymmetry_is_judged_by_the_rows_it_is_in(form):
     steps = np.arange(50.0)
     W = np.exp(-np.abs(np.subtract.outer(steps, steps)) / 10)
     W[10, 11] = W[11, 10] = 1e9
-    for back, reported in ((0.1, "0.1"), (0.0, "0;")):
+    for back, text in ((0.1, "0.1"), (0.0, "0;")):
         W[3, 4], W[4, 3] = 0.9, back
-        pair = rf"(row 3 to row 4 it is 0.9, back it is {reported}|row 4 to row 3 it is {back:g}, back)"
+        pair = rf"(row 3 to row 4 it is 0.9, back it is {text}|row 4 to row 3 it is {back:g}, back)"
         with pytest.warns(InputAdjustedWarning, match=pair):
             lopsided = SpectralEmbedding(affinity="precomputed").fit(form(W))
         mean = SpectralEmbedding(affinity="precomputed").fit(form((W + W.T) / 2))
