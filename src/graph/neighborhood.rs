@@ -61,17 +61,14 @@ pub struct Setting {
 /// Exactly one of `n_neighbors` and `radius`.
 pub fn hood(n_neighbors: Option<usize>, radius: Option<f64>) -> Result<Hood> {
     match (n_neighbors, radius) {
-        (Some(_), Some(_)) => Err(Error::param(
-            "radius",
-            "Both n_neighbors and radius are provided; set one of them to None",
-        )),
+        (Some(_), Some(_)) => {
+            Err(Error::param("radius", "Both n_neighbors and radius are provided; set one of them to None"))
+        }
         (None, None) => Err(Error::param("n_neighbors", "give n_neighbors or radius, both are None")),
         (Some(0), None) => Err(Error::param("n_neighbors", "must be at least 1, got 0")),
         (Some(k), None) => Ok(Hood::Nearest(k)),
         (None, Some(radius)) if radius > 0.0 => Ok(Hood::Within(radius)),
-        (None, Some(radius)) => {
-            Err(Error::param("radius", format!("must be above 0, got {radius}")))
-        }
+        (None, Some(radius)) => Err(Error::param("radius", format!("must be above 0, got {radius}"))),
     }
 }
 
