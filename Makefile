@@ -9,10 +9,12 @@ PYTHON ?= python3
 CARGO  ?= cargo
 PYTEST_ARGS ?=
 SECONDS ?= 60
+REPLAY ?=
 BENCH_ARGS  ?=
 
 VENV := .venv
 BENCH_VENV := build/bench-env
+OLDEST_VENV := build/oldest-env
 BIN  := $(VENV)/bin
 DONE := build/done
 WHEELS := build/wheels
@@ -32,7 +34,7 @@ WHEEL_SOURCES  := $(RUST_SOURCES) $(PYTHON_SOURCES) Cargo.toml Cargo.lock pyproj
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python test-package fuzz bench lint format doc wheel clean toolchain
+.PHONY: help demo test test-rust test-python test-oldest test-package fuzz bench lint format doc wheel clean toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -76,8 +78,11 @@ test-package: toolchain  ## the crate has no Python in it and would be packaged 
 test-python: $(DONE)/wheel $(DONE)/test-tools  ## the Python tests, against the wheel that users get
 	$(BIN)/python -m pytest tests/python $(PYTEST_ARGS)
 
-fuzz: $(DONE)/wheel $(DONE)/test-tools  ## random fits on small nasty data for SECONDS=60, every law checked
-	cd tests && ../$(BIN)/python -m fuzz --seconds $(SECONDS)
+test-oldest: $(DONE)/oldest  ## the Python tests with the oldest dependencies pyproject.toml allows (Python 3.10 or 3.11)
+	$(OLDEST_VENV)/bin/python -m pytest tests/python $(PYTEST_ARGS)
+
+fuzz: $(DONE)/wheel $(DONE)/test-tools  ## random fits on small nasty data for SECONDS=60, every law checked; REPLAY=case
+	cd tests && ../$(BIN)/python -m fuzz $(if $(REPLAY),--replay $(REPLAY),--seconds $(SECONDS))
 
 bench: $(DONE)/bench  ## compare with scikit-learn and tapkee (BENCH_ARGS="--quick", "--job NAME", …)
 	$(BENCH_VENV)/bin/python benches/compare.py $(BENCH_ARGS)
@@ -145,6 +150,17 @@ $(DONE)/bench: $(DONE)/wheel pyproject.toml
 	$(BENCH_VENV)/bin/python -m pip install --quiet --group bench
 	$(BENCH_VENV)/bin/python -m pip install --quiet --force-reinstall --no-deps $(WHEELS)/*.whl
 	$(BENCH_VENV)/bin/python -m pip install --quiet $(WHEELS)/*.whl
+	@touch $@
+
+# The lower bounds of pyproject.toml have builds for Python 3.10 and 3.11 only.
+$(DONE)/oldest: $(DONE)/wheel pyproject.toml tests/oldest.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 12))' || { \
+		echo "The oldest dependencies have no builds for $$($(PYTHON) -V): name a Python 3.10 or 3.11 with 'make PYTHON=/path/to/python test-oldest'." >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(OLDEST_VENV)
+	$(OLDEST_VENV)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python tests/oldest.py > build/oldest.txt
+	$(OLDEST_VENV)/bin/python -m pip install --quiet --only-binary :all: --requirement build/oldest.txt
+	$(OLDEST_VENV)/bin/python -m pip install --quiet --no-deps $(WHEELS)/*.whl
 	@touch $@
 
 $(DONE)/demo-tools: $(DONE)/venv

@@ -52,7 +52,7 @@ pub enum Error {
     Unsupported(String),
     /// The neighbourhood graph falls apart and the policy is `error`.
     #[error(
-        "the neighbourhood graph has {count} connected components (sizes {sizes}); \
+        "the number of connected components of the neighbourhood graph is {count} (sizes {sizes}); \
          raise `n_neighbors` or `radius` where neighbours are searched, lower `gamma` or raise `epsilon` or \
          `bandwidth` where affinities vanish, give edges between the components where they are given, or set \
          disconnected='bridge' or 'largest'"

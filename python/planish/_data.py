@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ CoreData = tuple[Any, ...]
 
 
 def is_sparse(X: Any) -> bool:
-    """Tell a scipy.sparse matrix or array from everything else."""
+    """Return whether X is a scipy.sparse matrix or array."""
     return bool(sparse.issparse(X))
 
 
@@ -84,6 +86,57 @@ def with_diagonal(graph: Any, diagonal: Any) -> Any:
     (rows,) = np.nonzero(diagonal)
     indptr = np.searchsorted(rows, np.arange(graph.shape[0] + 1))
     return sparse.csr_array(graph + csr(diagonal[rows], rows, indptr, graph.shape))
+
+
+def row_keys(X: Any) -> list[Any]:
+    """Return a key for each row that equal rows share."""
+    if not is_sparse(X):
+        return [row.tobytes() for row in X.astype(np.float64) + 0.0]  # -0.0 is 0.0
+    X = sparse.csr_array(X, dtype=np.float64, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    columns = _int64(X.indices)
+    return [(columns[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(X.indptr)]
+
+
+def row_digests(graph: CoreData) -> list[bytes]:
+    """Return for each row of a graph a digest that rows with the same edges share."""
+    _, indptr, columns, lengths = graph
+    return [
+        blake2b(columns[a:b].tobytes() + lengths[a:b].tobytes(), digest_size=16).digest()
+        for a, b in pairwise(indptr)
+    ]
+
+
+def zero_edges(columns: Any) -> CoreData:
+    """Return a graph of one edge of length zero from each row to the given one."""
+    return "graph", np.arange(len(columns) + 1), _int64(columns), np.zeros(len(columns))
+
+
+def with_zero_edges(graph: CoreData, columns: list[int]) -> CoreData:
+    """Replace the edges of rows by one of length zero to the given row; -1 leaves them."""
+    _, indptr, indices, lengths = graph
+    wanted = np.array(columns, dtype=np.int64)
+    known = wanted >= 0
+    if not known.any():
+        return graph
+    counts = np.diff(indptr)
+    left = np.repeat(~known, counts)
+    rows = np.concatenate([np.repeat(np.arange(len(counts)), counts)[left], np.flatnonzero(known)])
+    order = np.argsort(rows, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.where(known, 1, counts))])
+    joined = np.concatenate([indices[left], wanted[known]])[order]
+    return "graph", ends, joined, np.concatenate([lengths[left], np.zeros(known.sum())])[order]
+
+
+def is_symmetric(X: Any) -> bool:
+    """Return whether a square matrix is its own transpose, exactly; not where it holds NaN."""
+    if is_sparse(X):
+        with np.errstate(invalid="ignore"):
+            return not (X - X.T).count_nonzero()
+    step = max(1, (1 << 20) // max(1, X.shape[1]))
+    firsts = range(0, X.shape[0], step)
+    return all(np.array_equal(X[a : a + step], X[:, a : a + step].T) for a in firsts)
 
 
 def as_dtype(result: Any, dtype: np.dtype[Any], what: str = "coordinates") -> Any:

@@ -7,7 +7,9 @@ depend on what its parameters are set to later.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -50,15 +52,38 @@ class Distances(Input):
 
 
 class DistancesOrGraph(Input):
-    """Precomputed distances, or a sparse graph whose stored entries are edges."""
+    """Precomputed distances, or a sparse graph whose stored entries are edges.
+
+    A new row of a graph that has exactly the edges of one training row, and of no other, is
+    that row; so are all training rows in their order. The core recognises it by an edge of length
+    zero, whatever `n_neighbors` or `radius` would leave of its own edges.
+    """
+
+    #: A digest of the edges of each training row of a graph; the rows that share theirs with none.
+    digests: list[bytes] | None = None
+    known: Mapping[bytes, int] = MappingProxyType({})
 
     def training(self, X: Any) -> _data.CoreData:
         """Describe the training rows by distances or edges between them."""
-        return _data.square_graph(X) if _data.is_sparse(X) else _data.distances(X)
+        if not _data.is_sparse(X):
+            return _data.distances(X)
+        described = _data.square_graph(X)
+        self.digests = _data.row_digests(described)
+        counts = Counter(self.digests)
+        self.known = {key: row for row, key in enumerate(self.digests) if counts[key] == 1}
+        return described
 
     def new(self, X: Any) -> _data.CoreData:
         """Describe new rows by distances or edges to the training rows."""
-        return _data.graph(X) if _data.is_sparse(X) else _data.distances(X)
+        if not _data.is_sparse(X):
+            return _data.distances(X)
+        described = _data.graph(X)
+        if self.digests is None:
+            return described
+        digests = _data.row_digests(described)
+        if digests == self.digests:
+            return _data.zero_edges(np.arange(len(digests)))
+        return _data.with_zero_edges(described, [self.known.get(key, -1) for key in digests])
 
 
 class Kernel(Input):
@@ -70,15 +95,44 @@ class Kernel(Input):
 
 
 class Affinities(Input):
-    """Precomputed affinities, dense or sparse, with the training rows."""
+    """Precomputed affinities, dense or sparse, with the training rows.
+
+    Where the two directions of an affinity differ, the fit uses their mean. A new row that is
+    a row of the training matrix, as it was given, then stands for the row of the means.
+    """
+
+    #: Number of each training row by its values as given, and the means; None if symmetric.
+    known: dict[Any, int] | None = None
+    means: Any = None
 
     def training(self, X: Any) -> _data.CoreData:
         """Describe the training rows by the affinities between them."""
-        return _data.square_graph(X) if _data.is_sparse(X) else _data.kernel(X)
+        described = _data.square_graph(X) if _data.is_sparse(X) else _data.kernel(X)
+        if X.shape[0] == X.shape[1] and not _data.is_symmetric(X):
+            self.known = {key: row for row, key in enumerate(_data.row_keys(X))}
+            self.means = X / 2 + X.T / 2
+        return described
 
     def new(self, X: Any) -> _data.CoreData:
         """Describe new rows by their affinities with the training rows."""
+        if self.known is not None:
+            X = self._with_means(X, self.known)
         return _data.graph(X) if _data.is_sparse(X) else _data.kernel(X)
+
+    def _with_means(self, X: Any, known: dict[Any, int]) -> Any:
+        found = [(row, known.get(key)) for row, key in enumerate(_data.row_keys(X))]
+        given = np.array([pair for pair in found if pair[1] is not None], dtype=np.int64)
+        if not given.size:
+            return X
+        rows, training = given.T
+        means = self.means[training]
+        if _data.is_sparse(X):
+            X = X.tolil()
+            X[rows] = means
+            return X.tocsr()
+        X = X.copy()
+        X[rows] = means.toarray() if _data.is_sparse(means) else means
+        return X
 
 
 class CalledAffinities(Affinities):

@@ -15,7 +15,6 @@ from numbers import Real
 from typing import Any, get_args
 
 import numpy as np
-from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from . import _core, _data, _types
@@ -23,6 +22,9 @@ from ._inputs import Input
 from .exceptions import ParameterError
 
 NATIVE_METRICS: frozenset[str] = frozenset(get_args(_types.NativeMetric))
+
+# Metrics without arguments; scikit-learn's searches would take some and ignore them.
+_PLAIN = frozenset({"euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1"})
 
 
 @dataclass(frozen=True)
@@ -85,17 +87,39 @@ class Metric:
                 f"parameter `metric`: {self.name!r} learns from X, but one row has no variance; "
                 f"give `{wanted}` in `metric_params`"
             )
-        if wanted == "V":
-            found = np.var(rows, axis=0, ddof=1)
-        else:
-            try:
-                found = np.linalg.inv(np.atleast_2d(np.cov(rows.T))).T
-            except np.linalg.LinAlgError as error:
-                raise ParameterError(
-                    f"parameter `metric`: {self.name!r}: the covariance of X has no inverse; give "
-                    "one as `VI` in `metric_params`"
-                ) from error
+        found = self._variances(rows) if wanted == "V" else self._inverse_covariance(rows)
         return replace(self, arguments={**self.arguments, wanted: found})
+
+    def _variances(self, rows: Any) -> Any:
+        with np.errstate(all="ignore"):
+            found = np.var(rows, axis=0, ddof=1)
+        self._require_spread(found)
+        if not found.all():
+            column = int(np.flatnonzero(found == 0)[0])
+            raise ParameterError(
+                f"parameter `metric`: {self.name!r} divides by variances, but column {column} of X "
+                "is constant; leave it out, or give `V` in `metric_params`"
+            )
+        return found
+
+    def _inverse_covariance(self, rows: Any) -> Any:
+        with np.errstate(all="ignore"):
+            found = np.atleast_2d(np.cov(rows.T))
+        self._require_spread(found)
+        try:
+            return np.linalg.inv(found).T
+        except np.linalg.LinAlgError as error:
+            raise ParameterError(
+                f"parameter `metric`: {self.name!r}: the covariance of X has no inverse; give one "
+                "as `VI` in `metric_params`"
+            ) from error
+
+    def _require_spread(self, found: Any) -> None:
+        if not np.isfinite(found).all():
+            raise ParameterError(
+                f"parameter `metric`: {self.name!r}: the variances of X exceed the range of "
+                "numbers; divide X by a typical size first"
+            )
 
     def pairwise(self, X: Any, Y: Any = None) -> Any:
         """Distances of every row of X to every row of Y (or of X)."""
@@ -110,7 +134,8 @@ class Metric:
         if self.native and self.name in ("euclidean", "l2"):
             return cdist(X, others)
         if self.exact:
-            return self._exactly(X, others)
+            with np.errstate(over="ignore"):  # what is not finite is refused, with its rows
+                return self._exactly(X, others)
         from sklearn.metrics import pairwise_distances
 
         rows, columns = self.seen(X), None if Y is None else self.seen(Y)
@@ -174,22 +199,11 @@ def _nan_euclidean(X: Any, Y: Any) -> Any:
 def _equal_rows(X: Any, Y: Any) -> Iterator[tuple[int, list[int]]]:
     """Go through the rows of X that are rows of Y, each with the numbers of those."""
     known: dict[Any, list[int]] = {}
-    for row, key in enumerate(row_keys(Y)):
+    for row, key in enumerate(_data.row_keys(Y)):
         known.setdefault(key, []).append(row)
-    for row, key in enumerate(row_keys(X)):
+    for row, key in enumerate(_data.row_keys(X)):
         if key in known:
             yield row, known[key]
-
-
-def row_keys(X: Any) -> list[Any]:
-    """Return a key for each row that equal rows share."""
-    if not _data.is_sparse(X):
-        return [row.tobytes() for row in X + 0.0]  # -0.0 is 0.0
-    X = sparse.csr_array(X, copy=True)
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    parts = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in parts]
 
 
 class EvaluatedDistances(Input):
@@ -218,6 +232,11 @@ def resolve_metric(metric: object, p: Any, metric_params: object) -> Metric:
     arguments = keyword_arguments("metric_params", metric_params)
     if callable(metric):
         return Metric(metric, p, arguments)
+    if isinstance(metric, str) and metric in _PLAIN and arguments:
+        raise ParameterError(
+            f"parameter `metric_params`: the metric {metric!r} takes no arguments, got "
+            f"{', '.join(map(repr, arguments))}; 'minkowski' takes `p` and weights `w`"
+        )
     if isinstance(metric, str) and metric in NATIVE_METRICS:
         if metric == "minkowski":
             p = arguments.pop("p", p)
@@ -254,6 +273,7 @@ def named(call: Callable[[], Any], parameter: str, value: object) -> Any:
     if callable(value):
         return call()
     try:
-        return call()
+        with np.errstate(all="ignore"):  # what is not finite is refused, with its rows
+            return call()
     except (TypeError, ValueError) as error:
         raise ParameterError(f"parameter `{parameter}`: {value!r}: {error}") from error

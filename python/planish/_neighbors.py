@@ -18,7 +18,7 @@ from scipy import sparse
 from . import _data
 from ._given_neighbors import given_neighbors
 from ._inputs import Input
-from ._metrics import Metric, named, row_keys
+from ._metrics import Metric, named
 from ._search import ExactSearch, NoNumberError, Search, SklearnSearch
 from .exceptions import InputError, ParameterError
 
@@ -67,7 +67,7 @@ class SearchedNeighbors(Input):
         self.metric = self.metric.learned(X)
         self.rows = X
         self._refuse_too_many(X.shape[0])
-        duplicates = self._first_of_equal_rows(X)
+        duplicates = self.duplicates = self._first_of_equal_rows(X)
         firsts = np.unique(duplicates)
         wanted = self.n_neighbors
         if self.distinct and 1 < len(firsts) < len(duplicates):
@@ -80,8 +80,8 @@ class SearchedNeighbors(Input):
         graph = self._graph(None)
         if self.firsts is not None:
             graph = graph[np.searchsorted(firsts, duplicates)]
-        else:  # equal rows are at distance zero, whatever the metric says
-            graph.data[duplicates[_row_of_entry(graph)] == duplicates[graph.indices]] = 0.0
+        else:
+            graph = self._with_equal_rows(graph)
         components: Any = sparse.csgraph.connected_components(
             graph, directed=False, return_labels=False
         )
@@ -109,31 +109,42 @@ class SearchedNeighbors(Input):
         return self.search.shown()
 
     def _graph(self, X: Any) -> Any:
-        graph = self._of_all_rows(self._run(lambda: self.search.neighbors(X), X))
+        graph = self._run(lambda: self.search.neighbors(X), X)
+        if graph.nnz and graph.indices.min() < 0:  # where scikit-learn finds NaN only
+            entry = int(np.flatnonzero(graph.indices < 0)[0])
+            raise InputError(
+                f"the metric {self.metric.name!r} has no distance from row "
+                f"{_row_of_entry(graph)[entry]} to others; distances must be numbers >= 0"
+            )
+        graph = self._of_all_rows(graph)
         return graph if X is None else self._with_own_rows(graph, X)
+
+    def _with_equal_rows(self, graph: Any) -> Any:
+        """Put equal training rows at distance zero, whatever the metric says.
+
+        Where it says something else they are not in each other's lists: an edge joins them.
+        """
+        rows, count = _row_of_entry(graph), graph.shape[0]
+        equal = self.duplicates[rows] == self.duplicates[graph.indices]
+        others = np.bincount(self.duplicates, minlength=count)[self.duplicates] - 1
+        listed = np.bincount(rows[equal & (graph.data == 0.0)], minlength=count)
+        most = count if self.n_neighbors is None else self.n_neighbors
+        graph.data[equal] = 0.0
+        (missed,) = np.nonzero(listed < np.minimum(others, most))
+        missed = missed[self.duplicates[missed] != missed]
+        return _with_zeros(graph, missed, self.duplicates[missed])
 
     def _with_own_rows(self, graph: Any, X: Any) -> Any:
         """Say of new rows that are training rows that they are: by an edge of length zero."""
-        found = [(row, self.known.get(key, -1)) for row, key in enumerate(row_keys(X))]
-        own = np.array([pair for pair in found if pair[1] >= 0], dtype=np.int64).reshape(-1, 2)
-        rows, columns = graph.shape
-        entries = _row_of_entry(graph) * columns + graph.indices
-        own_entries = own[:, 0] * columns + own[:, 1]
-        graph.data[np.isin(entries, own_entries)] = 0.0
-        lacking = own_entries[~np.isin(own_entries, entries)]
-        if not lacking.size:
-            return graph
-        entries = np.concatenate([entries, lacking])
-        order = np.argsort(entries, kind="stable")
-        values = np.concatenate([graph.data, np.zeros(lacking.size)])[order]
-        places = entries[order]
-        indptr = np.searchsorted(places, np.arange(rows + 1) * columns)
-        return _data.csr(values, places % columns, indptr, graph.shape)
+        first = np.array([self.known.get(key, -1) for key in _data.row_keys(X)], dtype=np.int64)
+        graph.data[self.duplicates[graph.indices] == first[_row_of_entry(graph)]] = 0.0
+        (own,) = np.nonzero(first >= 0)
+        return _with_zeros(graph, own, first[own])
 
     def _first_of_equal_rows(self, X: Any) -> NDArray[np.int64]:
         """Return for each row of X the number of the first row that is equal to it."""
         self.known: dict[Any, int] = {}
-        firsts = [self.known.setdefault(key, row) for row, key in enumerate(row_keys(X))]
+        firsts = [self.known.setdefault(key, row) for row, key in enumerate(_data.row_keys(X))]
         return np.array(firsts, dtype=np.int64)
 
     def _run(self, call: Callable[[], Any], X: Any) -> Any:
@@ -240,6 +251,21 @@ def _number_of(values: Any, rows: Any) -> int | None:
         values = values.toarray()
     found = np.flatnonzero((np.asarray(rows) == np.ravel(values)).all(axis=1))
     return int(found[0]) if found.size else None
+
+
+def _with_zeros(graph: Any, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Any:
+    """Add edges of length zero where there are none."""
+    count, width = graph.shape
+    entries, wanted = _row_of_entry(graph) * width + graph.indices, rows * width + columns
+    lacking = wanted[~np.isin(wanted, entries)]
+    if not lacking.size:
+        return graph
+    entries = np.concatenate([entries, lacking])
+    order = np.argsort(entries, kind="stable")
+    values = np.concatenate([graph.data, np.zeros(lacking.size)])[order]
+    places = entries[order]
+    indptr = np.searchsorted(places, np.arange(count + 1) * width)
+    return _data.csr(values, places % width, indptr, graph.shape)
 
 
 def _row_of_entry(graph: Any) -> NDArray[np.int64]:

@@ -113,7 +113,8 @@ class ExactSearch:
                 _data.points(self.rows), query, count, within, "euclidean", 2.0, "auto", 1, None
             )
             shape = (len(indptr) - 1, self.rows.shape[0])
-            return _data.csr(lengths**2, indices, indptr, shape)
+            with np.errstate(over="ignore"):
+                return _data.csr(lengths**2, indices, indptr, shape)
         return self._by_blocks(rows, count, radius)
 
     def _by_blocks(self, rows: Any, count: int | None, radius: float | None) -> Any:

@@ -318,7 +318,8 @@ def _search(
     if n_neighbors is not None:
         n_neighbors = _count(n_neighbors, "n_neighbors")
     for name, value in (("radius", radius), ("p", p)):
-        if value is not None and not isinstance(value, (int, float, np.integer, np.floating)):
+        missing = value is None and name == "radius"
+        if not missing and not isinstance(value, (int, float, np.integer, np.floating)):
             raise ParameterError(f"parameter `{name}`: expected a number, got {value!r}")
     if not isinstance(algorithm, str):
         raise ParameterError(f"parameter `algorithm`: expected a name, got {algorithm!r}")

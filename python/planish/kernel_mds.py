@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core, _data
@@ -21,10 +22,17 @@ from ._inputs import Kernel as KernelValues
 from ._kernels import NATIVE_KERNELS, EvaluatedKernel, evaluate, kernel_arguments
 from ._random import check_seed
 from ._types import Kernel, KernelEigenSolver, RandomState
-from .exceptions import InputError, ParameterError, RankDeficientWarning
+from ._warn import warn
+from .exceptions import InputError, ParameterError, PlanishWarning, RankDeficientWarning
 
 if TYPE_CHECKING:
     from ._types import Coordinates, Floats, MatrixLike
+
+
+def _has_inverse(estimator: KernelMDS) -> bool:
+    """Return whether the estimator has learned an inverse, or will when it is fitted."""
+    fitted = vars(estimator)
+    return "_inverse" in fitted if "_model" in fitted else bool(estimator.fit_inverse_transform)
 
 
 @documented
@@ -105,6 +113,8 @@ class KernelMDS(Embedding):
         {RankDeficientWarning}
     InputAdjustedWarning
         {InputAdjustedWarning}
+    PlanishWarning
+        `alpha` is so small that the inverse has few correct digits.
 
     See Also
     --------
@@ -198,6 +208,7 @@ class KernelMDS(Embedding):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @available_if(_has_inverse)  # type: ignore[untyped-decorator, unused-ignore]
     def inverse_transform(self, X: MatrixLike) -> Coordinates:
         """Find points whose coordinates are near the rows of X.
 
@@ -215,11 +226,6 @@ class KernelMDS(Embedding):
             The points, float32 when X is float32.
         """
         check_is_fitted(self)
-        if "_inverse" not in vars(self):
-            raise NotFittedError(
-                "The fit_inverse_transform parameter was not set to True when the estimator was "
-                "fitted, so there is no inverse transform; set it and fit again"
-            )
         given = check_array(X, input_name="X", dtype=[np.float64, np.float32])
         columns = self.X_transformed_fit_.shape[1]
         if given.shape[1] != columns:
@@ -229,6 +235,17 @@ class KernelMDS(Embedding):
         return points
 
     # -- how it is done -------------------------------------------------------------
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why there is no inverse."""
+            if name == "inverse_transform":
+                raise NotFittedError(
+                    "The fit_inverse_transform parameter was not set to True when the estimator "
+                    "was fitted, so there is no inverse transform; set it and fit again"
+                )
+            return super().__getattr__(name)
 
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
@@ -340,9 +357,19 @@ class Inverse:
         K = self.kernel_of(coordinates, coordinates)
         K.flat[:: rows + 1] += alpha
         try:
-            return linalg.solve(K, X.astype(np.float64), assume_a="pos", overwrite_a=True)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", linalg.LinAlgWarning)
+                found = linalg.solve(K, X.astype(np.float64), assume_a="pos", overwrite_a=True)
         except linalg.LinAlgError as error:
             raise ParameterError(
                 f"parameter `alpha`: {alpha} leaves the regression of the inverse without a "
                 "solution, because the kernel of the coordinates is not positive definite; raise it"
             ) from error
+        if caught:
+            warn(
+                f"the regression of the inverse is ill-conditioned with alpha = {alpha}: points of "
+                "inverse_transform have few correct digits; raise `alpha`, or divide X by a "
+                "typical size",
+                PlanishWarning,
+            )
+        return found

@@ -292,7 +292,7 @@ _GIVEN_NEIGHBORS = "precomputed_nearest_neighbors"
 
 
 def _names_itself(graph: Any) -> NDArray[np.bool_]:
-    """Tell which rows of a sparse graph have a stored entry for themselves, zeros included."""
+    """Return which rows of a sparse graph have a stored entry for themselves, zeros included."""
     entries = sparse.coo_array(graph)
     named = np.zeros(graph.shape[0], dtype=bool)
     named[entries.row[entries.row == entries.col]] = True

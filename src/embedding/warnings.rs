@@ -70,7 +70,7 @@ pub fn warn_of_components(neighborhoods: &LocalNeighborhoods, ctx: &Ctx) {
     ctx.warn(
         WarningKind::Disconnected,
         format!(
-            "the neighbourhood graph has {} connected components (the largest of {} rows); they are embedded one \
+            "the number of connected components of the neighbourhood graph is {} (the largest of {} rows); they are embedded one \
              by one and laid side by side: where they lie relative to one another has no meaning; {} if they belong \
              together",
             components.count(),

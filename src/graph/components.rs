@@ -75,7 +75,7 @@ impl Components {
         ctx.warn(
             WarningKind::Disconnected,
             format!(
-                "{subject} {} connected components (sizes {}); the largest is embedded and {} of {rows} rows are \
+                "the number of connected components of {subject} is {} (sizes {}); the largest is embedded and {} of {rows} rows are \
                  left out (NaN); {remedy}",
                 self.count(),
                 self.sizes_in_words(),
@@ -167,7 +167,7 @@ pub fn connect(
         (Policy::Separate, _) => Ok(unchanged(graph, rows, of_data.labels)),
         (Policy::Largest, _) => {
             of_data.warn_of_largest(
-                "the neighbourhood graph has",
+                "the neighbourhood graph",
                 "raise `n_neighbors` or `radius` to keep them",
                 ctx,
             );
@@ -180,7 +180,7 @@ pub fn connect(
             Ok(Connected { graph: graph.with_links(&bridges, ctx)?, rows, labels: of_data.labels, bridges })
         }
         (Policy::Bridge, None) => Err(Error::Unsupported(format!(
-            "the sparse graph has {} connected components (sizes {}) and the distances between them are not known, \
+            "the number of connected components of the sparse graph is {} (sizes {}) and the distances between them are not known, \
              so they cannot be bridged; give points or distances, a connected graph, or set \
              disconnected='largest'",
             found.count(),

@@ -160,6 +160,7 @@ pub fn distances<'a>(matrix: ArrayView2<'a, f64>, ctx: &Ctx) -> Result<CowArray<
     check_square(matrix, "the distance matrix")?;
     let allowed = MATRIX_TOLERANCE * largest(matrix);
     let mut off = check_signs(matrix, allowed, "rows")?;
+    let mended = symmetric(matrix, allowed, &mut off, PairValue::Distance, ctx)?;
     for (i, &value) in matrix.diag().iter().enumerate() {
         if value.abs() > allowed {
             return Err(Error::input(format!(
@@ -169,7 +170,6 @@ pub fn distances<'a>(matrix: ArrayView2<'a, f64>, ctx: &Ctx) -> Result<CowArray<
         }
         off = off.max(value.abs());
     }
-    let mended = symmetric(matrix, allowed, &mut off, PairValue::Distance, ctx)?;
     if off == 0.0 {
         return Ok(CowArray::from(matrix));
     }

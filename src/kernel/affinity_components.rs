@@ -45,7 +45,7 @@ pub fn by_policy(
     match policy {
         Policy::Error => Err(components.refusal()),
         Policy::Largest => {
-            components.warn_of_largest("the affinities have", why, ctx);
+            components.warn_of_largest("the affinities", why, ctx);
             let kept = components.rows_of(components.largest());
             let affinity = affinity.between(&kept, ctx)?;
             let components = Components { labels: vec![0; kept.len()], sizes: vec![kept.len()] };
@@ -55,7 +55,7 @@ pub fn by_policy(
             ctx.warn(
                 WarningKind::Disconnected,
                 format!(
-                    "the affinities have {count} connected components (sizes {}) and {why}; the first {} \
+                    "the number of connected components of the affinities is {count} (sizes {}) and {why}; the first {} \
                      coordinate(s) only separate them, embed them one by one to see inside",
                     components.sizes_in_words(),
                     count - 1

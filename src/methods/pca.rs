@@ -125,7 +125,7 @@ impl Pca {
                 refuse(format!("as a fraction of the variance must lie between 0 and 1, got {part}"))
             }
             Components::Mle if rows < features => refuse(format!(
-                "n_components='mle' needs n_samples >= n_features, got {rows} rows and {features} features"
+                "n_components='mle' is only supported if n_samples >= n_features, got {rows} rows and {features} features"
             )),
             _ if iterative => {
                 refuse("a fraction or 'mle' needs all variances: use svd_solver 'auto', 'full' or 'covariance_eigh'".into())

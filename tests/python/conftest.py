@@ -7,6 +7,9 @@ import os
 import hypothesis
 import numpy as np
 import pytest
+import sklearn
+from scipy.linalg import subspace_angles
+from scipy.spatial.distance import pdist, squareform
 
 # Examples are drawn the same way each time: a failure in one run is a failure in all.
 hypothesis.settings.register_profile("planish", deadline=None, derandomize=True)
@@ -16,11 +19,18 @@ hypothesis.settings.load_profile("planish")
 os.environ["SCIPY_ARRAY_API"] = "1"
 
 
+SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+
+
+def needs_sklearn(*version, reason):
+    """Skip with a scikit-learn older than this, which cannot do what the test compares with."""
+    wanted = ".".join(map(str, version))
+    return pytest.mark.skipif(version > SKLEARN, reason=f"scikit-learn >= {wanted}: {reason}")
+
+
 def swiss_roll(n, seed=0):
-    rng = np.random.default_rng(seed)
-    angle = 1.5 * np.pi * (1 + 2 * rng.random(n))
-    height = 21 * rng.random(n)
-    return np.column_stack([angle * np.cos(angle), height, angle * np.sin(angle)])
+    """The points of a Swiss roll."""
+    return rolled(n, seed)[0]
 
 
 def up_to_sign(a, b):
@@ -74,3 +84,36 @@ def affine_residual(Y, truth, new=None):
     Y, truth = (Y, truth) if new is None else new
     rest = truth - np.column_stack([Y, np.ones(len(Y))]) @ solution
     return float(np.linalg.norm(rest) / np.linalg.norm(truth - truth.mean(axis=0)))
+
+
+def centring(n):
+    """The matrix that subtracts the mean."""
+    return np.eye(n) - 1.0 / n
+
+
+def kernel_prime(D, c):
+    """The kernel of geodesic distances to which the constant c is added, centred."""
+    H = centring(len(D))
+    return -0.5 * H @ D**2 @ H - c * H @ D @ H + 0.5 * c**2 * H
+
+
+def angle(A, B):
+    """The largest angle between the spaces that two sets of columns span."""
+    return float(subspace_angles(A, B).max())
+
+
+def strip(n, seed=0):
+    """A bent strip with clearly distinct eigenvalues, and its flat coordinates."""
+    rng = np.random.default_rng(seed)
+    flat = rng.random((n, 2)) * [3.0, 1.0]
+    return np.column_stack([np.cos(flat[:, 0]), np.sin(flat[:, 0]), flat[:, 1]]), flat
+
+
+def cycle(n):
+    """The affinities of a cycle of n nodes."""
+    return np.roll(np.eye(n), 1, axis=1) + np.roll(np.eye(n), -1, axis=1)
+
+
+def symmetric_rbf(X, gamma):
+    # scikit-learn's kernel is symmetric only up to rounding.
+    return np.exp(-gamma * squareform(pdist(X, "sqeuclidean")))

@@ -1,4 +1,4 @@
-"""What planish refuses: each message names the culprit and the way out."""
+"""What planish refuses: each message names the parameter, the row or the pair, and what to do."""
 
 import warnings
 
@@ -67,7 +67,7 @@ def test_nan_with_a_foreign_metric_names_the_row(blob):
         refused(estimator, blob, InputError, r"X contains NaN at row 3, column 1")
 
 
-def test_missing_values_are_welcome_where_the_metric_takes_them(blob):
+def test_missing_values_are_accepted_where_the_metric_takes_them(blob):
     holes = blob.copy()
     holes[3, 1] = np.nan
     Y = ClassicalMDS(metric="nan_euclidean").fit_transform(holes)
@@ -161,7 +161,7 @@ def test_nan_distance_names_the_pair(precomputed, distances):
     refused(precomputed, distances, InputError, r"NaN at row 1, column 8")
 
 
-def test_rounding_asymmetry_is_mended_and_said(precomputed, distances):
+def test_rounding_asymmetry_is_corrected_with_a_warning(precomputed, distances):
     rough = distances * (1 + 1e-9 * np.random.default_rng(0).normal(size=distances.shape))
     np.fill_diagonal(rough, 0.0)
     with pytest.warns(InputAdjustedWarning, match="symmetric"):
@@ -242,7 +242,11 @@ WRONG = [
     (ClassicalMDS, "max_iter", 0, r"max_iter"),
     (ClassicalMDS, "tol", "small", r"tol"),
     (KernelMDS, "n_components", 0, r"n_components"),
-    (KernelMDS, "n_components", None, r"n_components"),
+    (KernelMDS, "n_components", "all", r"n_components"),
+    (KernelMDS, "alpha", -1.0, r"alpha.*at least 0"),
+    (KernelMDS, "fit_inverse_transform", "yes", r"fit_inverse_transform.*bool"),
+    (KernelMDS, "remove_zero_eig", 1, r"remove_zero_eig.*bool"),
+    (KernelMDS, "iterated_power", -2, r"iterated_power"),
     (KernelMDS, "kernel", "popcorn", r"kernel.*popcorn.*rbf"),
     (KernelMDS, "gamma", "scale", r"gamma"),
     (KernelMDS, "degree", "cubic", r"degree"),
@@ -311,6 +315,23 @@ def test_foreign_metric_refusals_name_the_parameter(blob):
     refused(wrong, blob, ParameterError, r"metric.*euclidean.*power")
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "manhattan"])
+def test_arguments_that_a_metric_would_ignore_are_refused(metric, blob):
+    for kind in (ClassicalMDS, Isomap):
+        wrong = kind(metric=metric, metric_params={"w": np.ones(5)})
+        refused(wrong, blob, ParameterError, rf"metric_params.*{metric}.*no arguments, got 'w'")
+
+
+def test_metrics_that_divide_by_variances_say_when_there_are_none(blob):
+    constant = blob.copy()
+    constant[:, 3] = 7.0
+    for kind in (ClassicalMDS, Isomap):
+        refused(kind(metric="seuclidean"), constant, ParameterError, r"column 3 of X is constant")
+        refused(kind(metric="mahalanobis"), constant, ParameterError, r"has no inverse")
+        for metric in ("seuclidean", "mahalanobis"):
+            refused(kind(metric=metric), blob * 1e200, ParameterError, r"variances.*exceed")
+
+
 def test_a_users_metric_raises_its_own_errors(blob):
     def metric(a, b):
         raise ZeroDivisionError("from the user's own code")
@@ -336,7 +357,9 @@ def test_failed_refit_keeps_the_fit(estimator, blob):
 
 def test_disconnected_error_carries_the_labels(two_islands):
     estimator = Isomap(n_neighbors=4, disconnected="error")
-    with pytest.raises(DisconnectedGraphError, match="2 connected components") as caught:
+    with pytest.raises(
+        DisconnectedGraphError, match=r"number of connected components .* is 2"
+    ) as caught:
         estimator.fit(two_islands)
     assert caught.value.n_components == 2
     assert np.array_equal(caught.value.labels, np.repeat([0, 1], 20))
@@ -345,7 +368,7 @@ def test_disconnected_error_carries_the_labels(two_islands):
 
 def test_disconnected_largest_gives_nan_outside(two_islands):
     X = two_islands[:33]  # 20 rows and 13 rows
-    with pytest.warns(DisconnectedGraphWarning, match="2 connected components"):
+    with pytest.warns(DisconnectedGraphWarning, match=r"number of connected components .* is 2"):
         Y = Isomap(n_neighbors=4, disconnected="largest").fit_transform(X)
     assert Y.shape == (33, 2)
     assert np.isnan(Y[20:]).all()
@@ -356,7 +379,9 @@ def test_disconnected_largest_gives_nan_outside(two_islands):
 def test_disconnected_precomputed_graph_cannot_be_bridged(two_islands):
     graph = planish.neighbors_graph(two_islands, n_neighbors=4)
     estimator = Isomap(n_neighbors=4, metric="precomputed")
-    refused(estimator, graph, UnsupportedError, r"2 connected components.*'largest'")
+    refused(
+        estimator, graph, UnsupportedError, r"number of connected components .* is 2 .*'largest'"
+    )
 
 
 def test_disconnected_foreign_metric_policies(two_islands):
@@ -369,7 +394,7 @@ def test_disconnected_foreign_metric_policies(two_islands):
     assert np.isnan(Y).any(axis=1).sum() == 20
 
 
-def test_lonely_rows_of_a_radius_graph(roll):
+def test_isolated_rows_of_a_radius_graph(roll):
     X = np.vstack([roll, [[500.0, 0.0, 0.0]]])
     with pytest.warns(DisconnectedGraphWarning), pytest.warns(OutlierWarning):
         fitted = Isomap(n_neighbors=None, radius=6.0).fit(X)
@@ -399,7 +424,7 @@ def test_negative_eigenvalues_are_reported_never_rooted():
     assert np.isfinite(fitted.transform(square_metric())).all()
 
 
-def test_rank_deficiency_is_said():
+def test_rank_deficiency_is_reported():
     line = np.arange(20.0)[:, None] * [[1.0, 2.0, 3.0]]
     for estimator in (ClassicalMDS(2), KernelMDS(2), Isomap(n_neighbors=2)):
         with pytest.warns(RankDeficientWarning):
@@ -436,7 +461,7 @@ def test_ten_million_rows_are_refused_before_any_work():
 
 
 def test_memory_limit_of_the_core(blob):
-    params = Isomap()._core_params()
+    params = Isomap()._core_params(len(blob))
     with pytest.raises(MemoryNeedError, match=r"available; ") as caught:
         _core.fit("Isomap", params, ("points", blob), 1, 0, None, 1000)
     assert caught.value.available == 1000

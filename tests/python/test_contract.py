@@ -1,7 +1,9 @@
 """scikit-learn's own battery, and the habits it does not check."""
 
 import copy
+import inspect
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -12,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from scipy.sparse import csgraph
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
@@ -64,9 +67,7 @@ BATTERY = [
     LocallyLinearEmbedding(n_neighbors=None, radius=10.0, method="ltsa", n_components=1),
     LocallyLinearEmbedding(metric="precomputed", n_components=1),
     LocallyLinearEmbedding(n_neighbors="auto", method="hessian"),
-    LocallyLinearEmbedding(
-        n_neighbors=None, radius=10.0, method="hessian", n_components=1
-    ),
+    LocallyLinearEmbedding(n_neighbors=None, radius=10.0, method="hessian", n_components=1),
     SpectralEmbedding(n_neighbors=5),
     SpectralEmbedding(n_neighbors=5, weights="heat", n_components=1),
     SpectralEmbedding(affinity="rbf", n_components=1),
@@ -163,13 +164,13 @@ def test_pipeline_and_grid_search(blob):
 
 def test_pickle_copy_and_clone(estimator, blob):
     expected = estimator.fit(blob).transform(blob[:7])
-    for twin in (
+    for again in (
         pickle.loads(pickle.dumps(estimator)),
         copy.deepcopy(estimator),
         copy.copy(estimator),
     ):
-        assert np.array_equal(twin.transform(blob[:7]), expected)
-        assert np.array_equal(twin.eigenvalues_, estimator.eigenvalues_)
+        assert np.array_equal(again.transform(blob[:7]), expected)
+        assert np.array_equal(again.eigenvalues_, estimator.eigenvalues_)
     fresh = clone(estimator)
     assert fresh.get_params() == estimator.get_params()
     with pytest.raises(NotFittedError):
@@ -240,10 +241,10 @@ def test_on_demand_attributes_are_not_computed_by_looking(blob):
 
 
 def test_training_data_does_not_travel_in_pickles(blob):
-    twin = pickle.loads(pickle.dumps(Isomap(n_neighbors=8).fit(blob)))
+    again = pickle.loads(pickle.dumps(Isomap(n_neighbors=8).fit(blob)))
     with pytest.raises(AttributeError, match="read it before pickling"):
-        twin.nbrs_  # noqa: B018
-    assert twin.dist_matrix_.shape == (60, 60)
+        again.nbrs_  # noqa: B018
+    assert again.dist_matrix_.shape == (60, 60)
 
 
 def test_n_jobs_none_follows_joblib(monkeypatch):
@@ -304,3 +305,99 @@ def test_kernel_estimator_in_process_pool(blob):
 def _fit(seed):
     X = np.random.default_rng(seed).normal(size=(50, 3))
     return KernelMDS(kernel="precomputed").fit_transform(rbf_kernel(X))
+
+
+CLASSES = [
+    cls
+    for name in planish.__all__
+    if isinstance(cls := getattr(planish, name), type) and hasattr(cls, "fit")
+]
+
+
+def fitted_with_defaults(cls, X):
+    given = inspect.signature(cls).parameters
+    wrapped = {"estimator": PCA(n_components=2)} if "estimator" in given else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", planish.exceptions.PlanishWarning)
+        return cls(**wrapped).fit(X)
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_a_fitted_estimator_is_not_changed_by_set_params(cls, blob):
+    fitted = fitted_with_defaults(cls, blob)
+    new = blob[:7] + 0.1
+    expected = fitted.transform(new)
+    on_demand = list(getattr(cls, "_on_demand", {}))
+    searches = [fitted_with_defaults(cls, blob).nbrs_.get_params()] if "nbrs_" in on_demand else []
+    given = fitted.get_params(deep=False)
+    others = (None, "precomputed", "nonsense", 3, 0.25, True, rbf_kernel, {"w": 1})
+    for name in given.keys() - {"n_jobs", "verbose"}:
+        for value in others:
+            fitted.set_params(**{name: value})
+            assert np.array_equal(fitted.transform(new), expected), (name, value)
+        fitted.set_params(**{name: given[name]})
+    changed = dict.fromkeys(given.keys() - {"n_jobs", "verbose"}, "nonsense")
+    fitted.set_params(**changed)
+    assert np.array_equal(fitted.transform(new), expected)
+    assert fitted.get_feature_names_out().shape == (expected.shape[1],)
+    for params in searches:
+        assert fitted.nbrs_.get_params() == params
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_sparse_results_have_32_bit_indices(cls, roll):
+    fitted = fitted_with_defaults(cls, roll)
+    graphs = [value for value in vars(fitted).values() if sparse.issparse(value)]
+    if "graph_" in cls.__doc__ or "affinity_matrix_" in cls.__doc__:
+        assert graphs
+    for graph in graphs:
+        assert graph.indices.dtype == graph.indptr.dtype == np.int32
+        assert csgraph.connected_components(graph)[0] >= 1
+
+
+def test_sparse_results_of_functions_have_32_bit_indices(roll):
+    for given in ({"n_neighbors": 5}, {"n_neighbors": None, "radius": 4.0}):
+        graph = planish.neighbors_graph(roll, **given)
+        assert graph.indices.dtype == graph.indptr.dtype == np.int32
+
+
+def test_saved_models_carry_their_format_and_version(blob):
+    method, state = PCA(2).fit(blob)._model.__reduce__()[1]
+    magic = b"planish model"
+    assert state.startswith(magic + (1).to_bytes(2, "little"))
+    assert planish.__version__.encode() in state[: len(magic) + 64]
+    restore = planish._core.restore
+    assert restore(method, state).method == "PCA"
+    later = magic + (2).to_bytes(2, "little") + state[len(magic) + 2 :]
+    changed = state[:-5] + bytes([state[-5] ^ 1]) + state[-4:]
+    for bad, match in [
+        (later, "format is 2.*reads format 1"),
+        (changed, "checksum"),
+        (state[:-1], "checksum|cut short"),
+        (state[:20], "cut short"),
+        (b"", "not a model of planish"),
+        (b"something else", "not a model of planish"),
+    ]:
+        with pytest.raises(planish.exceptions.PlanishError, match=match):
+            restore(method, bad)
+    with pytest.raises(planish.exceptions.PlanishError, match="model of PCA, not of Isomap"):
+        restore("Isomap", state)
+
+
+def test_messages_contain_the_words_of_scikit_learn(blob, two_islands):
+    with pytest.raises(ValueError, match="Both n_neighbors and radius are provided"):
+        Isomap(n_neighbors=5, radius=1.0).fit(blob)
+    with pytest.raises(ValueError, match="Both n_neighbors and radius are provided"):
+        Isomap(n_neighbors=5, radius=1.0, metric="canberra").fit(blob)
+    with pytest.warns(UserWarning, match="number of connected components") as caught:
+        Isomap(n_neighbors=4).fit(two_islands)
+    gap = min(np.linalg.norm(a - b) for a in two_islands[:20] for b in two_islands[20:])
+    longest = re.search(r"longest ([\d.e+-]+\d)", str(caught[0].message))[1]
+    assert float(longest) == pytest.approx(gap)
+    asymmetric = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 8]])
+    for kind in (ClassicalMDS(1), LandmarkMDS(1), Isomap(n_neighbors=1, n_components=1)):
+        estimator = kind.set_params(metric="precomputed")
+        with pytest.raises(ValueError, match="Array must be symmetric"):
+            estimator.fit(asymmetric)
+        with pytest.raises(ValueError, match="array must be 2-dimensional and square"):
+            estimator.fit(asymmetric[:2])

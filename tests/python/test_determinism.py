@@ -1,6 +1,7 @@
 """The same bits, whatever the threads, the run, the process and the batch."""
 
 import hashlib
+import inspect
 import subprocess
 import sys
 
@@ -28,7 +29,7 @@ from planish import (
 
 POINTS = swiss_roll(700, seed=2)
 WIDE = np.random.default_rng(0).normal(size=(300, 40))
-# What scikit-learn returns is symmetric only up to rounding, and would be mended.
+# What scikit-learn returns is symmetric only up to rounding, and would be corrected.
 KERNEL = rbf_kernel(POINTS, gamma=0.01)
 
 CASES = {
@@ -90,11 +91,11 @@ CASES = {
         LocallyLinearEmbedding(n_neighbors=10, metric="precomputed"),
         squareform(pdist(POINTS)),
     ),
-    "LLE copies": (LocallyLinearEmbedding(n_neighbors=10), np.repeat(POINTS[:300], 2, axis=0)),
+    "LLE duplicates": (LocallyLinearEmbedding(n_neighbors=10), np.repeat(POINTS[:300], 2, axis=0)),
     "LLE hessian auto": (LocallyLinearEmbedding(n_neighbors="auto", method="hessian"), POINTS),
     "SpectralEmbedding": (SpectralEmbedding(n_neighbors=10), POINTS),
     "SpectralEmbedding heat": (SpectralEmbedding(n_neighbors=10, weights="heat"), POINTS),
-    "SpectralEmbedding faint": (
+    "SpectralEmbedding low degrees": (
         SpectralEmbedding(n_neighbors=10, weights="heat", bandwidth=0.3),
         np.random.default_rng(1).normal(size=(600, 10)),
     ),
@@ -204,3 +205,27 @@ def test_neighbours_and_paths(roll):
     paths = [planish.geodesic_distances(graph, n_jobs=jobs) for jobs in (1, 2, 4)]
     assert np.array_equal(paths[0], paths[1])
     assert np.array_equal(paths[0], paths[2])
+
+
+MEASURED = {
+    name: cls
+    for name in planish.__all__
+    if isinstance(cls := getattr(planish, name), type)
+    and "metric" in inspect.signature(cls).parameters
+}
+
+
+@pytest.mark.filterwarnings("ignore::planish.exceptions.PlanishWarning")
+@pytest.mark.parametrize("metric", ["sqeuclidean", "nan_euclidean"])
+@pytest.mark.parametrize("name", sorted(MEASURED))
+def test_no_digits_are_lost_far_from_the_origin(name, metric, blob):
+    new = blob[:9] + 0.3
+    near, far = (MEASURED[name](metric=metric).fit(blob + offset) for offset in (0.0, 1e6))
+    signs = np.sign((near.embedding_ * far.embedding_).sum(axis=0))
+    size = np.abs(near.embedding_).max()
+    # Rounded to the spacing of numbers there, 1e-10, rows are a little elsewhere; not more.
+    np.testing.assert_allclose(far.embedding_ * signs, near.embedding_, rtol=0, atol=1e-8 * size)
+    for fitted, rows in ((near, new), (far, new + 1e6)):
+        together = fitted.transform(rows)
+        alone = np.vstack([fitted.transform(row[None]) for row in rows])
+        np.testing.assert_allclose(alone, together, rtol=0, atol=1e-9 * size)

@@ -1,4 +1,4 @@
-"""What the documentation shows is what happens."""
+"""Docstrings, README and guide: their examples run, names and shapes hold, links lead somewhere."""
 
 import doctest
 import importlib
@@ -6,6 +6,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ import pytest
 import planish
 
 README = Path(__file__).parents[2] / "README.md"
+
+
 MODULES = [
     module.name for module in pkgutil.iter_modules(planish.__path__) if module.name != "_core"
 ]
@@ -76,3 +79,35 @@ def test_docstring_shapes_hold(roll):
         rtol=1e-10,
         atol=1e-9,
     )
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+GUIDES = [ROOT / "docs" / "guide.md"]
+
+
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+
+
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("document", GUIDES, ids=lambda path: path.name)
+def test_python_blocks_run_in_order(document):
+    text = document.read_text(encoding="utf-8")
+    blocks = list(BLOCK.finditer(text))
+    assert blocks, f"{document.name} has no Python block: is the pattern still right?"
+    shared = {"__name__": document.stem}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for block in blocks:
+            # line numbers of the document, so that a failure points into it
+            line = text.count("\n", 0, block.start(1))
+            exec(compile("\n" * line + block.group(1), str(document), "exec"), shared)
+
+
+def test_links_in_documents_lead_somewhere():
+    for document in DOCUMENTS:
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"

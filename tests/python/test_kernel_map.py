@@ -23,9 +23,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import planish
-from conftest import swiss_roll
+from conftest import SKLEARN, swiss_roll
 from planish import PCA, Isomap, KernelMap
 from planish.exceptions import ConvergenceWarning, InputError, ParameterError
+
+# scikit-learn 1.8 has the parameter and warns where it is not given.
+RANDOM_START = {"init": "random"} if SKLEARN >= (1, 8) else {}
 
 BATTERY = [
     KernelMap(PCA(n_components=1)),
@@ -80,7 +83,7 @@ def test_is_the_formula_with_the_pseudo_inverse(blob, gamma):
     [
         TSNE(perplexity=10, max_iter=300, init="pca", random_state=0),
         SpectralEmbedding(random_state=0),
-        sklearn.manifold.MDS(n_init=1, max_iter=30, init="random", random_state=0),
+        sklearn.manifold.MDS(n_init=1, max_iter=30, random_state=0, **RANDOM_START),
         Isomap(n_neighbors=8),
     ],
     ids=lambda inner: type(inner).__name__,
@@ -144,11 +147,11 @@ def test_parameters_reach_the_inner_estimator(blob):
     }
     model.set_params(estimator__n_neighbors=9, gamma=0.5)
     assert model.fit(blob).estimator_.n_neighbors == 9
-    twin = clone(model)
-    assert twin.estimator is not model.estimator
-    assert not hasattr(twin, "estimator_")
+    again = clone(model)
+    assert again.estimator is not model.estimator
+    assert not hasattr(again, "estimator_")
     with pytest.raises(NotFittedError):
-        twin.transform(blob)
+        again.transform(blob)
 
 
 def test_pipeline_and_grid_search(roll):
@@ -161,13 +164,13 @@ def test_pipeline_and_grid_search(roll):
 
 
 @pytest.mark.parametrize(
-    "twin", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+    "again", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
 )
 @pytest.mark.parametrize("rows", [60, 1500])
-def test_pickle_and_copy(twin, rows):
+def test_pickle_and_copy(again, rows):
     X = swiss_roll(rows)
     model = KernelMap(PCA(n_components=2)).fit(X)
-    again = twin(model)
+    again = again(model)
     assert np.array_equal(again.transform(X + 0.1), model.transform(X + 0.1))
     assert np.array_equal(again.sigma_, model.sigma_)
 
@@ -282,7 +285,7 @@ def test_far_rows_are_placed_or_named(blob):
         model.transform(np.vstack([blob[0], np.full(5, 1e300)]))
 
 
-def test_too_wide_a_kernel_is_told(blob):
+def test_too_wide_a_kernel_is_reported(blob):
     with pytest.warns(ConvergenceWarning, match="lower `gamma`") as heard:
         KernelMap(PCA(n_components=2), gamma=1e7).fit(blob)
     assert heard[0].filename == __file__

@@ -1,12 +1,16 @@
 """The Rust registry and the Python classes say the same things."""
 
 import inspect
+import itertools
+import re
+import typing
 import warnings
 
 import pytest
 
 import planish
-from planish import _core, exceptions
+from conftest import needs_sklearn
+from planish import _core, _types, exceptions
 from planish._embedding import Embedding
 
 CLASSES = {
@@ -34,7 +38,7 @@ def test_parameters_and_defaults_agree(name):
     assert not cls._python_params & set(registered)
     assert set(registered) - cls._core_only_params == set(signature) - cls._python_params
     # As they reach the core, where "auto" numbers are None.
-    defaults = cls()._core_params()
+    defaults = cls()._core_params(100)
     for parameter in set(registered) - cls._core_only_params:
         assert registered[parameter] == defaults[parameter], parameter
 
@@ -61,7 +65,7 @@ def test_every_fitted_attribute_is_documented(name, blob):
     [
         "PCA",
         "Isomap",
-        "ClassicalMDS",
+        pytest.param("ClassicalMDS", marks=needs_sklearn(1, 8, reason="the first that has it")),
         "LocallyLinearEmbedding",
         "SpectralEmbedding",
         "locally_linear_embedding",
@@ -79,6 +83,57 @@ def test_signature_begins_as_scikit_learns(name):
     for parameter in theirs:
         assert ours[parameter].default == theirs[parameter].default, parameter
         assert ours[parameter].kind == theirs[parameter].kind, parameter
+
+
+def annotations(value):
+    """The parameters of a public class or function with their types, names written out."""
+    function = value.__init__ if isinstance(value, type) else value
+    known = {**vars(_types), **function.__globals__, "MatrixLike": object, "ArrayLike": object}
+    for parameter in inspect.signature(value).parameters.values():
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            yield parameter.name, str(parameter.annotation), known
+
+
+def choices(kind):
+    """The words a type names."""
+    if typing.get_origin(kind) is typing.Literal:
+        return set(typing.get_args(kind))
+    return set().union(*map(choices, typing.get_args(kind)))
+
+
+def test_no_parameter_is_a_plain_str_or_any():
+    vague = []
+    for name in planish.__all__:
+        value = getattr(planish, name)
+        if not callable(value) or (isinstance(value, type) and not hasattr(value, "fit")):
+            continue
+        for parameter, annotation, _ in annotations(value):
+            words = set(re.findall(r"\w+", annotation))
+            if words & {"str", "Any", "_empty"} and not words & {"Callable", "dict"}:
+                vague.append((name, parameter))
+    # An estimator of any library; a name of the registry.
+    assert vague == [("KernelMap", "estimator"), ("estimate_memory", "method")]
+
+
+@pytest.mark.filterwarnings("ignore")  # scikit-learn has some of its own for some metrics
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_typed_choices_are_those_of_the_core(name, blob):
+    checked = 0
+    for parameter, annotation, known in annotations(CLASSES[name]):
+        if not (words := choices(eval(annotation, known))):
+            continue
+        with pytest.raises(exceptions.ParameterError, match=f"`{parameter}`") as caught:
+            CLASSES[name](**{parameter: "?"}).fit(blob)
+        assert set(re.findall(r"'([\w-]+)'", str(caught.value))) <= words, parameter
+        for word in words:
+            try:
+                CLASSES[name](**{parameter: word}).fit(blob)
+                refusal = ""
+            except (exceptions.PlanishError, ValueError) as error:
+                refusal = str(error)  # of the data, not of the word
+            assert f"`{parameter}`: expected" not in refusal, (parameter, word)
+            checked += 1
+    assert checked >= 3
 
 
 def test_exception_classes_exist_and_none_is_idle():
@@ -113,17 +168,17 @@ def test_exceptions_are_what_callers_catch():
 
 
 def test_native_metrics_and_kernels_are_native(blob):
-    from planish._foreign import NATIVE_KERNELS, NATIVE_METRICS
+    from planish._inputs import Points
+    from planish._kernels import NATIVE_KERNELS
+    from planish._metrics import NATIVE_METRICS
 
+    kinds = (planish.Isomap, planish.LocallyLinearEmbedding, planish.DiffusionMaps)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", exceptions.PlanishWarning)
-        for metric in NATIVE_METRICS:
-            for kind in (planish.Isomap, planish.LocallyLinearEmbedding, planish.DiffusionMaps):
-                fitted = kind(metric=metric, n_neighbors=8).fit(blob)
-                assert "_foreign" not in vars(fitted)
-        for kernel in NATIVE_KERNELS:
-            fitted = planish.KernelMDS(kernel=kernel).fit(blob)
-            assert "_foreign" not in vars(fitted)
+        for metric, kind in itertools.product(sorted(NATIVE_METRICS), kinds):
+            assert type(kind(metric=metric, n_neighbors=8).fit(blob)._input) is Points
+        for kernel in sorted(NATIVE_KERNELS):
+            assert type(planish.KernelMDS(kernel=kernel).fit(blob)._input) is Points
 
 
 def test_public_names_resolve():
