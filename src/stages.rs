@@ -22,7 +22,9 @@
 //! # planish::Result::Ok(())
 //! ```
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+#[cfg(feature = "python")]
+use ndarray::ArrayViewMut2;
+use ndarray::{Array2, ArrayView2};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
@@ -33,11 +35,15 @@ use crate::graph::locate::Locator;
 use crate::graph::neighborhood::scaled_hood;
 use crate::input::Data;
 use crate::input::check;
+#[cfg(feature = "python")]
 use crate::input::check::check_offsets;
 use crate::input::scale::{Scale, scale_of_points};
 use crate::methods::ClassicalMds;
+#[cfg(feature = "python")]
+use crate::neighbors::NeighborsAlgorithm;
 use crate::neighbors::{Algorithm, Hood, Index, Metric, Neighbors, from_distances};
-use crate::neighbors::{MetricName, NeighborsAlgorithm, ignores_scale};
+use crate::neighbors::{MetricName, ignores_scale};
+#[cfg(feature = "python")]
 use crate::params::{Parameter, Value};
 use crate::spectrum::{Options, top};
 
@@ -141,6 +147,7 @@ pub fn top_eigenpairs(matrix: &Array2<f64>, count: usize, ctx: &Ctx) -> Result<(
 
 /// A neighbour search on its own: among the rows themselves (each row's own
 /// index left out) or from new rows.
+#[cfg(feature = "python")]
 pub(crate) fn search(
     data: Data<'_>,
     query: Option<Data<'_>>,
@@ -194,6 +201,7 @@ fn search_checked(
 
 /// Shortest-path distances from `sources` (all rows when `None`) over a graph,
 /// into a matrix of the caller's with one row for each source.
+#[cfg(feature = "python")]
 pub(crate) fn geodesic_rows(
     data: Data<'_>,
     sources: Option<&[i64]>,
@@ -216,6 +224,7 @@ pub(crate) fn geodesic_rows(
     geodesic::rows_into(&plan, &Sources::nodes(&sources), out, ctx)
 }
 
+#[cfg(feature = "python")]
 fn source_row(source: i64, rows: usize) -> Result<u32> {
     usize::try_from(source)
         .ok()
@@ -225,6 +234,7 @@ fn source_row(source: i64, rows: usize) -> Result<u32> {
 }
 
 /// A choice by its name, for callers outside a parameter struct.
+#[cfg(feature = "python")]
 fn named<T: Parameter>(parameter: &'static str, name: &str) -> Result<T> {
     let mut choice = None;
     crate::params::assign(&mut choice, parameter, &Value::Str(name.to_string()))?;

@@ -6,8 +6,8 @@
 use super::local_maps::LocalMap;
 use crate::context::Ctx;
 use crate::error::WarningKind;
+use crate::graph::closed_groups;
 use crate::graph::local_neighborhoods::LocalRows;
-use crate::graph::{Components, closed_groups};
 use crate::neighbors::Hood;
 
 /// How to have more neighbours.

@@ -9,14 +9,12 @@
 
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::known_affinities::KnownAffinities;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::extend::Nystrom;
 use crate::graph::Isolated;
-use crate::graph::locate::Locator;
 use crate::graph::neighborhood_graph::Manifold;
 use crate::input::Data;
 use crate::input::check::{check_offsets, check_width};
@@ -24,7 +22,6 @@ use crate::input::{Csr, Points, PointsRef, Scale};
 use crate::kernel::affinity::{Affinity, Heat};
 use crate::kernel::affinity_graph::{Edges, Source};
 use crate::kernel::functions::{Kernel, kernel_matrix};
-use crate::neighbors::Hood;
 
 /// The training rows as new rows meet them.
 pub struct Training<'a> {

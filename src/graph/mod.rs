@@ -18,13 +18,13 @@ pub mod locate;
 pub mod neighborhood;
 pub mod neighborhood_graph;
 mod outliers;
-mod shortcuts;
+pub mod shortcuts;
 
 pub use closed::closed_groups;
 pub use components::{Components, Connected, Policy, components, connect};
 pub use locate::Isolated;
 pub use outliers::{Outliers, outliers};
-pub use shortcuts::{Shortcut, shortcuts, warn_of_shortcuts};
+pub use shortcuts::{shortcuts, warn_of_shortcuts};
 
 use serde::{Deserialize, Serialize};
 

@@ -29,6 +29,7 @@ use crate::input::rows::{spread_rows, with_equal_rows};
 use crate::input::scale::{scale_of_matrix, scale_of_points};
 use crate::kernel::affinity::{Affinity, reaches, weigh};
 use crate::kernel::diffusion::{Width, automatic_width, sample};
+use crate::linalg::exp::exp;
 use crate::neighbors::ignores_scale;
 use crate::neighbors::{Hood, Index, Neighbors};
 
@@ -103,7 +104,7 @@ impl Epsilon {
 
 /// exp(−d²/ε).
 pub fn gauss(length: f64, epsilon: f64) -> f64 {
-    if length == 0.0 { 1.0 } else { (-(length * length) / epsilon).exp() }
+    if length == 0.0 { 1.0 } else { exp(-(length * length) / epsilon) }
 }
 
 /// The kernel on the neighbourhood graph.

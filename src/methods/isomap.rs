@@ -12,7 +12,6 @@
 //! ([`super::manifold`]); steps 2 to 4 and new points are [`super::scaling`].
 
 use crate::graph::geodesic::Storage;
-use super::geodesic_params;
 use super::scaling;
 use super::scaling::{Constant, FittedIsomap};
 use crate::context::Ctx;

@@ -13,7 +13,6 @@
 //! cancels.
 
 use crate::graph::geodesic::Storage;
-use super::geodesic_params;
 use super::scaling;
 use super::scaling::{Constant, FittedIsomap};
 use crate::context::Ctx;

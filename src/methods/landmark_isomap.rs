@@ -16,7 +16,7 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 use crate::input::check::check_components;
-use super::{GeodesicParams, geodesic_params};
+use super::GeodesicParams;
 use crate::extend::landmark_geodesics as to_landmarks;
 use crate::graph::neighborhood_graph::{Manifold, NewRows};
 use crate::context::Ctx;
