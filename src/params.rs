@@ -303,7 +303,10 @@ mod tests {
         let mut method = WithMatrix::default();
         method.set("init", &Value::Matrix(given.clone())).unwrap();
         assert_eq!(method.init, Some(given.clone()));
-        assert_eq!(method, WithMatrix::default().init(given.clone()));
+        assert_eq!(
+            method,
+            WithMatrix::default().weights(Array2::eye(1)).start(Start::Spectral).init(given.clone())
+        );
         assert_eq!(method.values()[0], ("init", Value::Matrix(given)));
         assert_eq!(method.values()[0].1.to_string(), "an array of shape 3 x 2");
         method.set("init", &Value::None).unwrap();

@@ -26,13 +26,13 @@ impl Scale {
         if largest == 0.0 || !largest.is_finite() || (largest >= COMFORT.0 && largest <= COMFORT.1) {
             return Scale::ONE;
         }
-        Scale { exponent: -(largest.log2().floor() as i32) }
+        Scale { exponent: -libm::ilogb(largest) }
     }
 
     /// The scale that brings `largest` between one and two, however near it is.
     pub fn to_unit(largest: f64) -> Scale {
         if largest > 0.0 && largest.is_finite() {
-            Scale { exponent: -(largest.log2().floor() as i32) }
+            Scale { exponent: -libm::ilogb(largest) }
         } else {
             Scale::ONE
         }

@@ -22,7 +22,7 @@
 //! # planish::Result::Ok(())
 //! ```
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{Array2, ArrayView2};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
@@ -32,12 +32,10 @@ use crate::graph::geodesic::{PathMethod, Plan, Sources};
 use crate::graph::{Isolated, Locator};
 use crate::input::Data;
 use crate::input::check;
-use crate::input::check::check_offsets;
 use crate::input::rows::RowMap;
 use crate::input::scale::scale_of_points;
 use crate::methods::ClassicalMds;
 use crate::neighbors::{Algorithm, Index, Metric, MetricName, NeighborRule, Neighbors, from_distances};
-use crate::params::{Parameter, Value};
 use crate::scale::Scale;
 use crate::spectrum::{Options, top};
 
@@ -85,9 +83,7 @@ fn nearest(data: Data<'_>, n_neighbors: usize, metric: MetricName, ctx: &Ctx) ->
         return Err(Error::param("n_neighbors", why));
     }
     let metric = metric.metric(2.0)?;
-    ctx.install(|| {
-        search_checked(data, None, NeighborRule::Nearest(n_neighbors), metric, Algorithm::Auto, ctx)
-    })
+    ctx.install(|| search(data, None, NeighborRule::Nearest(n_neighbors), metric, Algorithm::Auto, ctx))
 }
 
 /// Lengths of the shortest paths between all nodes of a graph, n × n; infinite between
@@ -141,23 +137,9 @@ pub fn top_eigenpairs(matrix: &Array2<f64>, count: usize, ctx: &Ctx) -> Result<(
     Ok((found.values, found.vectors))
 }
 
-/// A neighbour search on its own: among the rows themselves (each row's own
-/// index left out) or from new rows.
+/// A neighbour search on its own: among the rows themselves (each row's own index left
+/// out) or from new rows.
 pub(crate) fn search(
-    data: Data<'_>,
-    query: Option<Data<'_>>,
-    rule: NeighborRule,
-    metric: &str,
-    p: f64,
-    algorithm: &str,
-    ctx: &Ctx,
-) -> Result<Neighbors> {
-    let metric: MetricName = named("metric", metric)?;
-    let algorithm: Algorithm = named("algorithm", algorithm)?;
-    ctx.install(|| search_checked(data, query, rule, metric.metric(p)?, algorithm, ctx))
-}
-
-fn search_checked(
     data: Data<'_>,
     query: Option<Data<'_>>,
     rule: NeighborRule,
@@ -195,43 +177,4 @@ fn search_checked(
         }
         (data, _) => Err(Error::param("metric", format!("does not fit {}", data.kind()))),
     }
-}
-
-/// Shortest-path distances from `sources` (all rows when `None`) over a graph,
-/// into a matrix of the caller's with one row for each source.
-pub(crate) fn geodesic_rows(
-    data: Data<'_>,
-    sources: Option<&[i64]>,
-    path_method: &str,
-    out: ArrayViewMut2<'_, f64>,
-    ctx: &Ctx,
-) -> Result<()> {
-    let Data::Graph(given) = data else {
-        return Err(Error::input(format!("shortest paths need a graph, got {}", data.kind())));
-    };
-    check_offsets(given)?;
-    let graph = Graph::from_csr(given.rows(), &given.offsets, &given.indices, &given.values, ctx)?;
-    let rows = given.rows();
-    let sources: Vec<u32> = match sources {
-        None => (0..rows as u32).collect(),
-        Some(chosen) => chosen.iter().map(|&source| source_row(source, rows)).collect::<Result<_>>()?,
-    };
-    let method: PathMethod = named("path_method", path_method)?;
-    let plan = Plan::new(&graph, method, sources.len(), None, ctx)?;
-    geodesic::rows_into(&plan, &Sources::nodes(&sources), out, ctx)
-}
-
-fn source_row(source: i64, rows: usize) -> Result<u32> {
-    usize::try_from(source)
-        .ok()
-        .filter(|&source| source < rows)
-        .map(|source| source as u32)
-        .ok_or_else(|| Error::param("sources", format!("{source} is not a row; rows are 0..{rows}")))
-}
-
-/// A choice by its name, for callers outside a parameter struct.
-fn named<T: Parameter>(parameter: &'static str, name: &str) -> Result<T> {
-    let mut choice = None;
-    crate::params::assign(&mut choice, parameter, &Value::Str(name.to_string()))?;
-    choice.ok_or_else(|| Error::param(parameter, format!("'{name}' is unknown")))
 }

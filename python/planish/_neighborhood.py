@@ -9,7 +9,7 @@ from ._metrics import Metric, resolve_metric
 from ._random import check_seed
 
 if TYPE_CHECKING:
-    from ._types import Disconnected, Floats, Indices, Isolated, NeighborsAlgorithm
+    from ._types import DisconnectedAffinities, Floats, Indices, Isolated, NeighborsAlgorithm
 
 
 class NeighborhoodEmbedding(MetricEmbedding):
@@ -21,7 +21,7 @@ class NeighborhoodEmbedding(MetricEmbedding):
 
     neighbors_algorithm: NeighborsAlgorithm
     p: float
-    disconnected: Disconnected
+    disconnected: DisconnectedAffinities
     isolated: Isolated
 
     component_labels_: Indices

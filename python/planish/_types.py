@@ -43,7 +43,12 @@ SvdSolver: TypeAlias = Literal["auto", "full", "covariance_eigh", "arpack", "ran
 PowerNormalizer: TypeAlias = Literal["auto", "QR", "LU", "none"]
 NeighborsAlgorithm: TypeAlias = Literal["auto", "brute", "kd_tree", "ball_tree"]
 PathMethod: TypeAlias = Literal["auto", "D", "FW", "batch", "sweep"]
+#: What happens to several connected components where distances between them are needed.
 Disconnected: TypeAlias = Literal["bridge", "largest", "error"]
+#: The same where each component is embedded on its own.
+DisconnectedNeighborhoods: TypeAlias = Literal["separate", "largest", "error"]
+#: The same where either can be done.
+DisconnectedAffinities: TypeAlias = Literal["bridge", "separate", "largest", "error"]
 Isolated: TypeAlias = Literal["error", "nearest"]
 Outliers: TypeAlias = Literal["place", "keep"]
 Storage: TypeAlias = Literal["auto", "float64", "float32", "recompute"]

@@ -12,7 +12,7 @@ from . import _data
 from ._docs import documented
 from ._neighborhood import NeighborhoodEmbedding
 from ._types import (
-    Disconnected,
+    DisconnectedAffinities,
     Floats,
     Indices,
     Isolated,
@@ -78,13 +78,13 @@ class DiffusionMaps(NeighborhoodEmbedding):
         {max_iter}
     neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
         {neighbors_algorithm}
-    disconnected : {"bridge", "largest", "error"}, default="bridge"
+    disconnected : {"bridge", "separate", "largest", "error"}, default="bridge"
         What to do when the walk has several connected components, so that some
         rows are never reached from others. "bridge" adds the shortest edges that
-        join the components of the neighbourhood graph; where kernel values between
-        components vanish, or a sparse graph does not say how far apart they are,
-        they stay separate, as in :class:`SpectralEmbedding`: the first columns,
-        with eigenvalue 1, are constant on each component. "largest" embeds the
+        join the components of the neighbourhood graph. "separate" keeps them: the
+        first columns, with eigenvalue 1, are constant on each component; so does
+        "bridge" where kernel values between components vanish, or a sparse graph
+        does not say how far apart they are. "largest" embeds the
         largest component and gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"
@@ -201,7 +201,7 @@ class DiffusionMaps(NeighborhoodEmbedding):
         tol: float = 0.0,
         max_iter: int | None = None,
         neighbors_algorithm: NeighborsAlgorithm = "auto",
-        disconnected: Disconnected = "bridge",
+        disconnected: DisconnectedAffinities = "bridge",
         isolated: Isolated = "error",
         n_jobs: int | None = None,
         verbose: int = 0,

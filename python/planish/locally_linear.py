@@ -14,7 +14,7 @@ from ._neighborhood import NeighborhoodEmbedding
 from ._neighbors import SearchedNeighborhoods, SearchedNeighbors
 from ._types import (
     Coordinates,
-    Disconnected,
+    DisconnectedNeighborhoods,
     Floats,
     Graph,
     Isolated,
@@ -103,9 +103,9 @@ class LocallyLinearEmbedding(NeighborhoodEmbedding):
     nonnegative : bool, default=False
         Let the weights of "standard", and those that place new rows, be at least
         zero, so that each row is described as lying between its neighbours.
-    disconnected : {"bridge", "largest", "error"}, default="bridge"
+    disconnected : {"separate", "largest", "error"}, default="separate"
         What to do when the graph of neighbours has several connected components.
-        "bridge" embeds each on its own and puts the results side by side, so that
+        "separate" embeds each on its own and puts the results side by side, so that
         their relative position means nothing, "largest" embeds the largest
         component and gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`. `transform` knows only
@@ -254,7 +254,7 @@ class LocallyLinearEmbedding(NeighborhoodEmbedding):
         p: float = 2,
         metric_params: dict[str, Any] | None = None,
         nonnegative: bool = False,
-        disconnected: Disconnected = "bridge",
+        disconnected: DisconnectedNeighborhoods = "separate",
         isolated: Isolated = "error",
         neighbors: MatrixLike | None = None,
         verbose: int = 0,

@@ -17,7 +17,7 @@ from ._neighborhood import NeighborhoodEmbedding
 from ._types import (
     Affinity,
     Coordinates,
-    Disconnected,
+    DisconnectedAffinities,
     Floats,
     Graph,
     Indices,
@@ -96,11 +96,12 @@ class SpectralEmbedding(NeighborhoodEmbedding):
         {p}
     metric_params : dict, default=None
         {metric_params}
-    disconnected : {"bridge", "largest", "error"}, default="bridge"
+    disconnected : {"bridge", "separate", "largest", "error"}, default="bridge"
         What to do when the graph has several connected components. "bridge" adds
-        the shortest edges that join them; where affinities are given and no
-        distances are known, or affinities between the components vanish, they stay
-        separate and the first columns are constant on each component. "largest"
+        the shortest edges that join them, where distances between them are known.
+        "separate" keeps the components: the first columns are constant on each of
+        them; so does "bridge" where only affinities or a sparse graph are given, or
+        where affinities between the components vanish. "largest"
         embeds the largest component and gives all other rows NaN, "error" raises
         :class:`~planish.exceptions.DisconnectedGraphError`.
     isolated : {"error", "nearest"}, default="error"
@@ -224,7 +225,7 @@ class SpectralEmbedding(NeighborhoodEmbedding):
         metric: Metric = "minkowski",
         p: float = 2,
         metric_params: dict[str, Any] | None = None,
-        disconnected: Disconnected = "bridge",
+        disconnected: DisconnectedAffinities = "bridge",
         isolated: Isolated = "error",
         verbose: int = 0,
         norm_laplacian: bool = True,

@@ -13,11 +13,15 @@ use crate::neighbors::Neighbors;
 
 /// The rows of each closed group, ascending; a connected graph has at least one.
 pub fn closed_groups(near: &Neighbors) -> Vec<Vec<u32>> {
-    let edges =
-        (0..near.rows()).flat_map(|row| near.row(row).0.iter().map(move |&other| (row as u32, other)));
     let mut graph = DiGraph::<(), ()>::with_capacity(near.rows(), near.indices.len());
-    (0..near.rows()).for_each(|_| drop(graph.add_node(())));
-    edges.for_each(|(from, to)| drop(graph.add_edge(from.into(), to.into(), ())));
+    for _ in 0..near.rows() {
+        graph.add_node(());
+    }
+    for row in 0..near.rows() {
+        for &other in near.row(row).0 {
+            graph.add_edge((row as u32).into(), other.into(), ());
+        }
+    }
     let mut group_of = vec![0_usize; near.rows()];
     let groups: Vec<Vec<u32>> = kosaraju_scc(&graph)
         .into_iter()

@@ -20,7 +20,7 @@ mod neighborhood_graph;
 mod new_rows;
 mod outliers;
 mod search;
-mod shortcuts;
+pub mod shortcuts;
 
 pub use closed_groups::closed_groups;
 pub use components::{Components, Connected, Policy, components, connect};
@@ -31,7 +31,7 @@ pub use neighborhood::NeighborhoodParams;
 pub use neighborhood_graph::NeighborhoodGraph;
 pub use new_rows::NewRows;
 pub use outliers::{Outliers, outliers};
-pub use shortcuts::{Shortcut, shortcuts, warn_of_shortcuts};
+pub use shortcuts::{shortcuts, warn_of_shortcuts};
 
 use serde::{Deserialize, Serialize};
 

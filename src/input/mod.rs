@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 pub use check::{check_finite, check_points};
 pub use data::{Data, OwnedData};
-pub use scale::Scale;
 
 /// Sparse points: compressed rows, column indices ascending within a row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::{Components, Graph, components};
+use crate::linalg::exp::exp;
 
 /// What no heat weight of a bandwidth chosen here falls below, so that a far row
 /// keeps its place in the graph.
@@ -45,11 +46,6 @@ impl Affinity {
             Affinity::Sparse(graph) => graph.len(),
             Affinity::Dense(matrix) => matrix.nrows(),
         }
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The sum of a row's affinities to the others, each one sequential sum.
@@ -237,7 +233,7 @@ impl Heat {
     /// exp(−d²/b²).
     pub fn weight(self, distance: f64) -> f64 {
         let ratio = distance / self.bandwidth;
-        (-ratio * ratio).exp().max(self.least)
+        exp(-ratio * ratio).max(self.least)
     }
 }
 
@@ -294,7 +290,7 @@ mod tests {
     fn the_bandwidth_is_the_median_reach() {
         let heat = Heat::automatic([4.0, 1.0, 2.0].into_iter());
         assert_eq!(heat.bandwidth, 2.0);
-        assert_eq!(heat.weight(2.0), (-1.0_f64).exp());
+        assert_eq!(heat.weight(2.0), exp(-1.0));
         assert!(heat.weight(1e9) > 0.0 && Heat::given(1.0).weight(1e9) == 0.0);
         assert_eq!(Heat::automatic(std::iter::empty()).bandwidth, 1.0);
     }

@@ -161,6 +161,7 @@ impl<'a> CenteredKernel<'a> {
     }
 
     /// The same kernel centred elsewhere.
+    #[cfg(test)]
     pub fn with_centering(mut self, centering: Centering) -> Result<Self> {
         self.centering = fitting(centering, self.kernel.nrows())?;
         Ok(self)

@@ -22,7 +22,9 @@ use super::affinity::Affinity;
 use super::laplacian::normalized_laplacian;
 use crate::context::Ctx;
 use crate::error::Result;
+use crate::linalg::exp::{exp, exp_in_place, ln, power};
 use crate::linalg::sparse::SparseSymmetric;
+use crate::scale::Scale;
 
 /// Pairs the automatic ε looks at.
 const PAIRS: usize = 1 << 19;
@@ -46,7 +48,7 @@ pub struct Markov {
 impl Markov {
     /// From the kernel without its diagonal (a full one may have it), which is 1.
     pub fn new(kernel: Affinity, alpha: f64, ctx: &Ctx) -> Result<Markov> {
-        let density: Vec<f64> = kernel.degrees().iter().map(|sum| (1.0 + sum).powf(alpha)).collect();
+        let density: Vec<f64> = kernel.degrees().iter().map(|sum| power(1.0 + sum, alpha)).collect();
         let share = |i: usize, j: usize, value: f64| value / (density[i] * density[j]);
         let kernel = match kernel {
             Affinity::Sparse(graph) => Affinity::Sparse(graph.reweighted(ctx, share)?),
@@ -111,17 +113,23 @@ pub fn automatic_width(lists: &[Vec<f64>], ctx: &Ctx) -> Result<Width> {
         return Ok(Width { epsilon: 1.0, dimension: 0.0 });
     }
     sorted.sort_unstable_by(f64::total_cmp);
+    // In units of the largest square, so that ε follows the scale of the data exactly.
+    let unit = Scale::to_unit(sorted[sorted.len() - 1]);
+    let lists: Vec<Vec<f64>> =
+        lists.iter().map(|list| list.iter().map(|&square| unit.into(square)).collect()).collect();
+    sorted.iter_mut().for_each(|square| *square = unit.into(*square));
     // Pairs that all but coincide would only stretch the grid.
-    let (low, high) = (sorted[sorted.len() / 100].ln() - 1.0, sorted[sorted.len() - 1].ln() + 1.0);
+    let (low, high) = (ln(sorted[sorted.len() / 100]) - 1.0, ln(sorted[sorted.len() - 1]) + 1.0);
     let step = (high - low) / WIDTHS as f64;
-    let coarse = steepest(lists, low, step, ctx)?;
-    steepest(lists, coarse.epsilon.ln() - step, 2.0 * step / WIDTHS as f64, ctx)
+    let coarse = steepest(&lists, low, step, ctx)?;
+    let fine = steepest(&lists, ln(coarse.epsilon) - step, 2.0 * step / WIDTHS as f64, ctx)?;
+    Ok(Width { epsilon: unit.back(fine.epsilon), ..fine })
 }
 
 /// The best of widths exp(low + step·s), s = 0..=WIDTHS, the first of equal ones.
 fn steepest(lists: &[Vec<f64>], low: f64, step: f64, ctx: &Ctx) -> Result<Width> {
     let width = |s: usize| {
-        let epsilon = (low + step * s as f64).exp();
+        let epsilon = exp(low + step * s as f64);
         Ok(Width { epsilon, dimension: 2.0 * slope(lists, epsilon, ctx)? })
     };
     let widths: Vec<Width> = (0..=WIDTHS).into_par_iter().map(width).collect::<Result<_>>()?;
@@ -132,16 +140,21 @@ fn steepest(lists: &[Vec<f64>], low: f64, step: f64, ctx: &Ctx) -> Result<Width>
 /// d log S / d log ε, every row with itself counted.
 fn slope(lists: &[Vec<f64>], epsilon: f64, ctx: &Ctx) -> Result<f64> {
     let (mut sum, mut moment) = (0.0, 0.0);
+    let mut values = [0.0; 512];
     for list in lists {
         ctx.check()?;
         sum += 1.0;
-        for &square in list {
-            let ratio = square / epsilon;
-            // exp(−50) is nothing beside the row itself.
-            if ratio < 50.0 {
-                let value = (-ratio).exp();
-                sum += value;
-                moment += ratio * value;
+        for squares in list.chunks(values.len()) {
+            let values = &mut values[..squares.len()];
+            values.iter_mut().zip(squares).for_each(|(value, square)| *value = -(square / epsilon));
+            exp_in_place(values);
+            for (value, square) in values.iter().zip(squares) {
+                let ratio = square / epsilon;
+                // exp(−50) is nothing beside the row itself.
+                if ratio < 50.0 {
+                    sum += value;
+                    moment += ratio * value;
+                }
             }
         }
     }
@@ -184,7 +197,7 @@ mod tests {
 
     #[test]
     fn full_and_sparse_walks_agree_and_rows_sum_to_one() {
-        let value = |i: usize, j: usize| (-(i as f64 - j as f64).powi(2) / 4.0).exp();
+        let value = |i: usize, j: usize| exp(-(i as f64 - j as f64).powi(2) / 4.0);
         let full = Array2::from_shape_fn((6, 6), |(i, j)| value(i, j));
         let others = |i: usize| (0..6_u32).filter(move |&j| j as usize != i);
         let targets: Vec<u32> = (0..6).flat_map(others).collect();

@@ -20,6 +20,7 @@ use crate::input::check::unfit;
 use crate::input::rows::{RowMap, as_indices};
 use crate::kernel::affinity::{Affinity, reaches, weigh};
 use crate::kernel::diffusion::{Width, automatic_width, sample};
+use crate::linalg::exp::exp;
 use crate::neighbors::{Index, NeighborRule};
 
 /// The kernel of the rows in use, without its diagonal.
@@ -86,7 +87,7 @@ impl Epsilon {
 
 /// exp(−d²/ε).
 pub fn gauss(length: f64, epsilon: f64) -> f64 {
-    if length == 0.0 { 1.0 } else { (-(length * length) / epsilon).exp() }
+    if length == 0.0 { 1.0 } else { exp(-(length * length) / epsilon) }
 }
 
 /// The kernel on the neighbourhood graph.

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::input::{Csr, PointsRef};
+use crate::linalg::exp::exp_in_place;
 use crate::linalg::tile::{AbsoluteDifference, Product, SquaredDifference, Term, rows_by_block};
 
 /// Rows of the result per parallel task.
@@ -75,14 +76,16 @@ impl Kernel {
         }
     }
 
-    /// The kernel's value from the pair's sum and the two rows' own x·x.
+    /// The kernel's value from the pair's sum and the two rows' own x·x; of the
+    /// exponential kernels its logarithm.
     #[inline]
     fn finish(self, sum: f64, gamma: f64, own: (f64, f64)) -> f64 {
         match self {
             Kernel::Linear => sum,
             Kernel::Poly { coef0, degree, .. } => power(gamma * sum + coef0, degree),
-            Kernel::Sigmoid { coef0, .. } => (gamma * sum + coef0).tanh(),
-            Kernel::Rbf { .. } | Kernel::Laplacian { .. } => (-gamma * sum).exp(),
+            Kernel::Sigmoid { coef0, .. } => libm::tanh(gamma * sum + coef0),
+            // Their exponents; a whole row is then raised at once.
+            Kernel::Rbf { .. } | Kernel::Laplacian { .. } => -gamma * sum,
             Kernel::Cosine => cosine(sum, own),
         }
     }
@@ -105,7 +108,11 @@ impl Kernel {
 
 fn power(base: f64, degree: f64) -> f64 {
     // Whole degrees by repeated products: exact for small ones.
-    if degree.fract() == 0.0 && degree.abs() <= 16.0 { base.powi(degree as i32) } else { base.powf(degree) }
+    if degree.fract() == 0.0 && degree.abs() <= 16.0 {
+        base.powi(degree as i32)
+    } else {
+        libm::pow(base, degree)
+    }
 }
 
 fn cosine(sum: f64, (x, y): (f64, f64)) -> f64 {
@@ -149,6 +156,9 @@ pub fn kernel_matrix<'a>(
             for (i, row) in (chunk * ROWS..).zip(out.chunks_exact_mut(m)) {
                 for (value, &other) in row.iter_mut().zip(&own.1) {
                     *value = kernel.finish(*value, gamma, (own.0[i], other));
+                }
+                if kernel.sum() != Sum::Products {
+                    exp_in_place(row);
                 }
                 if let Some(j) = row.iter().position(|value| !value.is_finite()) {
                     return Err(not_finite(i, j));

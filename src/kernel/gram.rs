@@ -43,6 +43,7 @@ pub struct CenteredPoints<'a> {
 
 impl<'a> CenteredPoints<'a> {
     /// The operator over `points`, centred at their mean.
+    #[cfg(test)]
     pub fn new(points: PointsRef<'a>, side: Side, ctx: &Ctx) -> Result<Self> {
         Ok(CenteredPoints::about(points, mean(points, ctx)?, side))
     }
@@ -50,11 +51,6 @@ impl<'a> CenteredPoints<'a> {
     /// The operator over `points`, centred at `origin`.
     pub fn about(points: PointsRef<'a>, origin: Vec<f64>, side: Side) -> Self {
         CenteredPoints { points, mean: origin, side }
-    }
-
-    /// The mean of the points.
-    pub fn mean(&self) -> &[f64] {
-        &self.mean
     }
 
     /// Xcᵀ·t (D × b) for t of n × b.

@@ -26,11 +26,8 @@ pub mod laplacian;
 pub mod local;
 pub mod packed_centering;
 
-pub use affinity::{Affinity, Heat};
-pub use centering::{CenteredKernel, CenteredSquares, Centering, SquareMeans};
-pub use functions::{Kernel, kernel_matrix};
-pub use gram::{CenteredPoints, Side};
-pub use laplacian::{NormalizedAffinity, normalized_laplacian};
-pub use local::assemble::{Blocks, Form, assemble};
+pub use affinity::Affinity;
+pub use centering::CenteredSquares;
+pub use local::assemble::{Blocks, Form};
 pub use local::factored::Root;
 pub use packed_centering::CenteredPacked;

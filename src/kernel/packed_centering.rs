@@ -20,7 +20,7 @@ use rayon::prelude::*;
 
 use super::centering::{Centering, SquareMeans};
 use crate::context::Ctx;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::SymmetricOperator;
 use crate::linalg::packed::{Band, HalfMatrix, LANES, Panel, Stored};
 use crate::linalg::tile::{Groups, Product, lanes_by_block, rows_by_block};
@@ -53,10 +53,11 @@ impl<'a> CenteredPacked<'a> {
     }
 
     /// The same distances centred elsewhere; weights in the caller's row order.
+    #[cfg(test)]
     pub fn with_centering(mut self, centering: Centering) -> Result<Self> {
         let (count, n) = (centering.as_slice().len(), self.dim());
         if count != n {
-            return Err(Error::param("weights", format!("{count} weights for {n} points")));
+            return Err(crate::error::Error::param("weights", format!("{count} weights for {n} points")));
         }
         self.centering = centering;
         self.means = OnceLock::new();

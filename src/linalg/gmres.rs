@@ -99,7 +99,7 @@ impl Side {
             column[at + 1] = cosine * lower - sine * upper;
         }
         let last = column.len() - 1;
-        let length = column[last].hypot(outside);
+        let length = libm::hypot(column[last], outside);
         if length == 0.0 {
             // The operator has lost this direction: nothing more to gain.
             self.done = true;

@@ -17,6 +17,7 @@ pub(crate) mod cholesky;
 pub(crate) mod csr;
 pub mod dense;
 pub(crate) mod dot;
+pub(crate) mod exp;
 pub mod gmres;
 pub mod operator;
 pub mod packed;
@@ -27,7 +28,7 @@ pub mod sparse;
 pub mod tall;
 pub mod tile;
 
-pub use dense::{Svd, power_of_two_scale, pseudo_inverse_times, symmetric_eigen, thin_svd};
+pub use dense::{power_of_two_scale, pseudo_inverse_times, symmetric_eigen, thin_svd};
 pub(crate) use dot::{PARTS, dot};
 pub use operator::SymmetricOperator;
 pub use product::{matmul, matmul_transposed};

@@ -132,12 +132,8 @@ impl<T: Stored> PackedDistances<T> {
         PackedDistances { order, panels, positions }
     }
 
-    /// Row of the caller → position.
-    pub fn positions(&self) -> &[u32] {
-        &self.positions
-    }
-
     /// The panels.
+    #[cfg(test)]
     pub fn panels(&self) -> &[Panel<T>] {
         &self.panels
     }

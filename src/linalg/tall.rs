@@ -38,11 +38,6 @@ impl<'a> TallRef<'a> {
         TallRef { data, rows, cols, stride }
     }
 
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
     /// Number of columns.
     pub fn cols(&self) -> usize {
         self.cols

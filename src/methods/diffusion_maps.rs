@@ -211,7 +211,7 @@ fn power(value: f64, t: f64) -> f64 {
     if t.fract() == 0.0 && t <= f64::from(i32::MAX) {
         value.powi(t as i32)
     } else {
-        value.signum() * value.abs().powf(t)
+        value.signum() * crate::linalg::exp::power(value.abs(), t)
     }
 }
 

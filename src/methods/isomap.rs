@@ -17,7 +17,6 @@ use std::sync::Mutex;
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
-use super::geodesic_params;
 use crate::context::{Ctx, available_memory};
 use crate::embedding::{coordinates, kept_values};
 use crate::error::{Error, Result, WarningKind};

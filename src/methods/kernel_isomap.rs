@@ -13,7 +13,6 @@
 //! A new point is at D + c from every training row; with (39) and (40) the c²
 //! cancels. The model is Isomap's.
 
-use super::geodesic_params;
 use super::isomap::{FittedIsomap, IN_USE, bytes, settled, started};
 use crate::context::Ctx;
 use crate::embedding::{coordinates, kept_values};

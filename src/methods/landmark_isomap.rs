@@ -15,7 +15,6 @@
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use super::geodesic_params;
 use super::isomap::IN_USE;
 use crate::context::Ctx;
 use crate::embedding::kept_values;

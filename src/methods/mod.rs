@@ -80,7 +80,6 @@ macro_rules! geodesic_params {
         }
     };
 }
-pub(crate) use geodesic_params;
 
 macro_rules! methods {
     ($($file:ident::$ty:ident),+ $(,)?) => {

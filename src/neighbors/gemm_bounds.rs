@@ -94,7 +94,7 @@ impl Frame {
                 differences.fold(0.0f64, |most, (value, middle)| most.max((value - middle).abs()))
             })
             .reduce(|| 0.0, f64::max);
-        let scale = 2f64.powi(-(largest.log2().ceil().clamp(-1000.0, 1000.0) as i32));
+        let scale = 2f64.powi(-(libm::ilogb(largest).clamp(-1000, 999) + 1));
         let usable = largest > 1e-290 && largest < 1e150 && scale * largest <= 1.0;
         usable.then_some(Frame { centre, scale })
     }

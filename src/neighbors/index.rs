@@ -132,12 +132,8 @@ impl Index {
         self.points.view().rows()
     }
 
-    /// Whether there are no rows; never true of an index that was built.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Whether a tree answers (else brute force).
+    #[cfg(test)]
     pub fn has_tree(&self) -> bool {
         self.tree.is_some()
     }

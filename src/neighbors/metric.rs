@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::measure::{Measure, lanes_of_rows};
 use crate::error::{Error, Result};
+use crate::linalg::exp::power;
 use crate::params::choices;
 
 choices! {
@@ -89,11 +90,6 @@ impl Metric {
             Metric::Minkowski(_) => 2.0 + 15.0 * dims as f64,
         }
     }
-}
-
-/// See [`Metric::ignores_scale`].
-pub fn ignores_scale(metric: Metric) -> bool {
-    metric.ignores_scale()
 }
 
 /// The plainest name of a metric: powers 1, 2 and infinity have their own.
@@ -248,7 +244,7 @@ impl Measure for Chebyshev {
 pub(super) struct Minkowski(pub f64);
 
 impl Measure for Minkowski {
-    // `powf` is neither correctly rounded nor promised monotone: a wide blur
+    // `power` is neither correctly rounded nor promised monotone: a wide blur
     // covers both, in pruning and in the order. Roots divide the relative
     // error by p, hence 1e-12 is plenty for any sensible p.
     const BLUR: f64 = 1e-12;
@@ -256,7 +252,7 @@ impl Measure for Minkowski {
 
     #[inline(always)]
     fn add(self, sum: f64, difference: f64) -> f64 {
-        sum + difference.abs().powf(self.0)
+        sum + power(difference.abs(), self.0)
     }
     #[inline(always)]
     fn join(self, left: f64, right: f64) -> f64 {
@@ -264,10 +260,10 @@ impl Measure for Minkowski {
     }
     #[inline(always)]
     fn finish(self, reduced: f64) -> f64 {
-        reduced.powf(1.0 / self.0)
+        power(reduced, 1.0 / self.0)
     }
     #[inline(always)]
     fn reduce(self, distance: f64) -> f64 {
-        distance.powf(self.0)
+        power(distance, self.0)
     }
 }

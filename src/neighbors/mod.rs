@@ -48,7 +48,7 @@ use serde::{Deserialize, Serialize};
 pub use dissimilarities::{Dissimilarities, ReferenceRows};
 pub use engine::{Algorithm, Algorithm as NeighborsAlgorithm};
 pub use index::Index;
-pub use metric::{Metric, MetricName, ignores_scale};
+pub use metric::{Metric, MetricName};
 pub use precomputed::{MatrixLinks, from_distances, mean_within, query_distances};
 
 use crate::context::Ctx;

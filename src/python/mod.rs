@@ -8,6 +8,7 @@
 mod convert;
 mod errors;
 mod run;
+mod stages;
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2, ToPyArray,
@@ -18,9 +19,8 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::extend::KernelMap;
 use crate::method::AnyModel;
 use crate::methods;
-use crate::neighbors::Neighbors;
+use crate::neighbors::{NeighborRule, Neighbors};
 use crate::params::Params;
-use crate::stages;
 use convert::{PyData, attribute, parameters, value};
 use run::{Job, run};
 
@@ -194,7 +194,7 @@ fn kneighbors<'py>(
     let query = query.as_ref().map(PyData::view).transpose()?;
     let found = run(py, Job::new(n_jobs, progress), |ctx| {
         let n_neighbors = n_neighbors.map(|k| usize::try_from(k).unwrap_or(0));
-        let rule = crate::neighbors::NeighborRule::from_params(n_neighbors, radius)?;
+        let rule = NeighborRule::from_params(n_neighbors, radius)?;
         stages::search(data, query, rule, metric, p, algorithm, ctx)
     })?;
     Ok(neighbor_arrays(py, &found))

@@ -172,8 +172,8 @@ impl<'a> Filter<'a> {
         if self.degree == 1 {
             return Some(self.centre * (1.0 - value));
         }
-        let height = value * (degree * (self.centre / self.half).acosh()).cosh();
-        (height >= 1.0).then(|| self.centre - self.half * (height.acosh() / degree).cosh())
+        let height = value * libm::cosh(degree * libm::acosh(self.centre / self.half));
+        (height >= 1.0).then(|| self.centre - self.half * libm::cosh(libm::acosh(height) / degree))
     }
 
     /// The highest degree that falls up to `value`.

@@ -93,7 +93,7 @@ impl Schedule {
 
     /// Note a look at `step` with the worst residual `excess` times too large.
     fn looked(&mut self, step: usize, excess: f64, size: usize) {
-        let missing = excess.log10();
+        let missing = libm::log10(excess);
         self.next_look = step + 1;
         if let Some((before, then)) = self.last
             && size > Self::CHEAP

@@ -10,7 +10,6 @@
 //! Cost: that of the eigensolver.
 
 use ndarray::{Array2, Axis, concatenate};
-use rayon::prelude::*;
 
 use super::low_degree::settle;
 use crate::context::Ctx;

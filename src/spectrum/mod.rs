@@ -19,7 +19,7 @@ mod krylov;
 pub mod laplacian;
 mod low_degree;
 pub mod minka;
-mod orthonormal;
+pub mod orthonormal;
 pub mod principal_axes;
 mod shift_invert;
 mod warnings;
@@ -33,8 +33,6 @@ use crate::linalg::SymmetricOperator;
 pub use additive_constant::smallest_constant;
 pub use bottom::{basis_bytes, bottom, bottom_of_blocks};
 pub use choice::{EigenSolver, SparseSolver};
-pub use orthonormal::orthonormal_columns;
-pub use principal_axes::{Pca, PcaRoute, pca, pca_about};
 pub use warnings::{Knobs, tied_with_next, warn_of_freedom, warn_unconverged};
 
 /// How the eigenpairs are found.

@@ -76,6 +76,7 @@ impl Pca {
 }
 
 /// The first `k` principal axes of `points` about their mean, to full accuracy.
+#[cfg(test)]
 pub fn pca(points: PointsRef, k: usize, route: PcaRoute, ctx: &Ctx) -> Result<Pca> {
     pca_about(points, None, k, route, 0.0, ctx)
 }

@@ -2,14 +2,15 @@
 //! against explicitly formed matrices, naive formulas and each other.
 
 use crate::input::{Csr, PointsRef};
-use crate::kernel::{
-    CenteredKernel, CenteredPacked, CenteredPoints, CenteredSquares, Centering, Kernel, Side, kernel_matrix,
-};
+use crate::kernel::centering::{CenteredKernel, CenteredSquares, Centering};
+use crate::kernel::functions::{Kernel, kernel_matrix};
+use crate::kernel::gram::{CenteredPoints, Side};
+use crate::kernel::packed_centering::CenteredPacked;
 use crate::linalg::SymmetricOperator;
 use crate::linalg::packed::{LANES, PackedDistances};
 use crate::linalg::random::{draw, uniform};
+use crate::spectrum::principal_axes::{Pca, PcaRoute, pca};
 use crate::spectrum::{Options, Solver, top};
-use crate::spectrum::{Pca, PcaRoute, pca};
 use crate::{Ctx, Error};
 use ndarray::{Array1, Array2, ArrayView1};
 use proptest::prelude::*;

@@ -249,7 +249,8 @@ def test_more_asked_for_than_there_is(method):
         ("metric", "furlong", "metric.*furlong.*euclidean"),
         ("nonnegative", "yes", "nonnegative"),
         ("tol", 1.0, "tol"),
-        ("disconnected", "ignore", "disconnected.*bridge"),
+        ("disconnected", "ignore", "disconnected.*separate"),
+        ("disconnected", "bridge", "disconnected.*separate"),
         ("isolated", "ignore", "isolated.*nearest"),
     ],
 )

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::input::PointsRef;
+use crate::linalg::exp::exp;
 use crate::neighbors::{Algorithm, Index, Metric, NeighborRule, Neighbors};
 
 /// q² of a weight of 1e-17 beside a weight of one.
@@ -90,11 +91,6 @@ impl LocalKernel {
         self.classes.iter().map(|class| class.members.len()).sum()
     }
 
-    /// Whether there are no points; never true of a kernel that was built.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The share of all points that matter to a row, by a sample.
     pub fn share(&self) -> f64 {
         self.share
@@ -146,7 +142,7 @@ impl LocalKernel {
         let reach = REACH_SQUARED.sqrt();
         let doublings = |q: &f64| {
             (0..=DOUBLINGS)
-                .find(|&step| q.hypot(reach) <= reach * 2.0_f64.powi(step))
+                .find(|&step| libm::hypot(*q, reach) <= reach * 2.0_f64.powi(step))
                 .unwrap_or(DOUBLINGS + 1)
         };
         Ok(least.iter().map(doublings).collect())
@@ -222,7 +218,7 @@ fn normalised(mut scaled: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
     scaled.retain(|&(_, q)| excess(q) <= REACH_SQUARED);
     let mut sum = 0.0;
     for (_, value) in &mut scaled {
-        *value = (-0.5 * excess(*value)).exp();
+        *value = exp(-0.5 * excess(*value));
         sum += *value;
     }
     scaled.iter_mut().for_each(|(_, value)| *value /= sum);

@@ -30,7 +30,7 @@ mod sources;
 mod storage;
 mod sweep;
 
-pub use geodesics::{AllPairs, Geodesics};
+pub use geodesics::Geodesics;
 pub use plan::{PathMethod, Plan};
 pub use run::{Batch, Recomputed, all_pairs, for_each_batch, rows, rows_into};
 pub use sources::Sources;

@@ -159,11 +159,6 @@ impl Plan {
         self.order.len()
     }
 
-    /// Whether the graph has no nodes.
-    pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
-    }
-
     /// The kernel that runs; never `Auto`.
     pub fn method(&self) -> PathMethod {
         match self.kernel {

@@ -17,7 +17,7 @@ pub struct Sources {
 
 /// One start of one lane, in the plan's positions.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seed {
+pub(crate) struct Seed {
     pub lane: usize,
     pub position: u32,
     pub distance: f64,
@@ -47,11 +47,6 @@ impl Sources {
     /// Number of sources.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Refuse seeds that a graph of `n` nodes cannot start from.

@@ -44,11 +44,6 @@ impl Blocks {
         self.member_offsets.len() - 1
     }
 
-    /// Whether there are no blocks.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Columns of a block's factor.
     pub fn width(&self, index: usize) -> usize {
         let (members, factor) = self.block(index);

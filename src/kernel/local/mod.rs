@@ -151,6 +151,7 @@ impl Variant {
 ///
 /// # Errors
 /// Points of different widths, cancellation.
+#[cfg(test)]
 pub fn blocks(source: Source<'_>, near: &Neighbors, variant: Variant, ctx: &Ctx) -> Result<Blocks> {
     Ok(blocks_and_spans(source, near, variant, ctx)?.0)
 }

@@ -140,7 +140,7 @@ fn step(vectors: &mut [f64], values: &mut [f64], beside: &mut [f64], (low, high)
     let n = values.len();
     let first = values[low];
     let p = (values[low + 1] - first) / (2.0 * beside[low]);
-    let r = p.hypot(1.0).copysign(p);
+    let r = libm::hypot(p, 1.0).copysign(p);
     values[low] = beside[low] / (p + r);
     values[low + 1] = beside[low] * (p + r);
     let next = values[low + 1];
@@ -153,7 +153,7 @@ fn step(vectors: &mut [f64], values: &mut [f64], beside: &mut [f64], (low, high)
     for i in (low..high).rev() {
         (cosine_third, cosine_before, sine_before) = (cosine_before, cosine, sine);
         let (g, h) = (cosine * beside[i], cosine * p);
-        let r = p.hypot(beside[i]);
+        let r = libm::hypot(p, beside[i]);
         beside[i + 1] = sine * r;
         sine = beside[i] / r;
         cosine = p / r;

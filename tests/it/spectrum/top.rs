@@ -6,7 +6,8 @@
 use crate::linalg::SymmetricOperator;
 use crate::linalg::random::uniform;
 use crate::linalg::thin_svd;
-use crate::spectrum::{Options, Solver, Spectrum, orthonormal_columns, top};
+use crate::spectrum::orthonormal::orthonormal_columns;
+use crate::spectrum::{Options, Solver, Spectrum, top};
 use crate::{Ctx, Error, Result};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use proptest::prelude::*;
