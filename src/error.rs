@@ -115,7 +115,7 @@ pub struct Warning {
 pub enum WarningKind {
     /// The distances are not Euclidean: eigenvalues below zero matter.
     NegativeEigenvalue,
-    /// The graph was in pieces and the policy acted on it.
+    /// The graph had several connected components and the policy acted on them.
     Disconnected,
     /// An iteration stopped before its tolerance.
     Convergence,
@@ -125,7 +125,7 @@ pub enum WarningKind {
     RankDeficient,
     /// Memory is short and a slower way is taken.
     Slow,
-    /// Rows far from all others were set aside.
+    /// Rows far from all others were left out of the fit.
     Outlier,
     /// A few edges of the graph carry many paths between points far apart without them.
     Shortcut,

@@ -56,20 +56,20 @@ impl KnownEdges {
     /// itself, as long as it is one that `counts`.
     pub fn named(&self, near: Neighbors, counts: impl Fn(u32) -> bool) -> Neighbors {
         let rows = near.offsets.len() - 1;
-        let twins: Vec<Option<u32>> = (0..rows)
+        let known: Vec<Option<u32>> = (0..rows)
             .map(|row| edges_of(&near, row))
             .map(|edges| if edges.0.is_empty() { None } else { self.find(edges) })
             .map(|found| found.filter(|&row| counts(row)))
             .collect();
-        if twins.iter().all(Option::is_none) {
+        if known.iter().all(Option::is_none) {
             return near;
         }
         let mut named = Neighbors { offsets: vec![0], indices: vec![], distances: vec![] };
-        for (row, twin) in twins.into_iter().enumerate() {
+        for (row, same) in known.into_iter().enumerate() {
             let (indices, distances) = edges_of(&near, row);
-            match twin {
-                Some(twin) => {
-                    named.indices.push(twin);
+            match same {
+                Some(same) => {
+                    named.indices.push(same);
                     named.distances.push(0.0);
                 }
                 None => {

@@ -25,8 +25,8 @@ const LEAST_HEAT: f64 = 1e-100;
 const LEAST_BRIDGE: f64 = 1e-3;
 /// What no bridge falls below, so that it holds (edges weigh at most 1).
 const FIRM_BRIDGE: f64 = 1e-10;
-/// An affinity below this share of the degrees of both its rows is rounding: pieces
-/// joined by such alone are pieces to every eigensolver.
+/// An affinity below this share of the degrees of both its rows is rounding: components
+/// joined by such alone are components to every eigensolver.
 const LOOSE: f64 = 1e-12;
 
 /// Symmetric affinities ≥ 0.
@@ -83,7 +83,7 @@ impl Affinity {
         }
     }
 
-    /// The pieces that affinities hold together; `own` is what a row is to itself.
+    /// The components that affinities hold together; `own` is what a row is to itself.
     /// What is rounding beside the degrees of both rows holds nothing.
     pub fn components(&self, own: f64, ctx: &Ctx) -> Result<Components> {
         let degrees: Vec<f64> = self.degrees().into_iter().map(|degree| own + degree).collect();
@@ -94,7 +94,7 @@ impl Affinity {
         }
     }
 
-    /// Without any affinity between rows of different pieces.
+    /// Without any affinity between rows of different components.
     pub fn apart(self, labels: &[usize], ctx: &Ctx) -> Result<Affinity> {
         Ok(match self {
             Affinity::Sparse(graph) => Affinity::Sparse(graph.only(ctx, |i, j, _| labels[i] == labels[j])?),
@@ -149,16 +149,16 @@ fn dense_components(
         if labels[first] != UNSEEN {
             continue;
         }
-        let piece = sizes.len();
+        let component = sizes.len();
         sizes.push(0);
-        labels[first] = piece;
+        labels[first] = component;
         open.push(first);
         while let Some(row) = open.pop() {
             ctx.check()?;
-            sizes[piece] += 1;
+            sizes[component] += 1;
             for (other, &weight) in matrix.row(row).iter().enumerate() {
                 if labels[other] == UNSEEN && holds(row, other, weight) {
-                    labels[other] = piece;
+                    labels[other] = component;
                     open.push(other);
                 }
             }
@@ -191,7 +191,7 @@ pub fn within_reach(reach: (f64, u32), distance: f64, index: u32) -> bool {
 }
 
 /// ½(A + Aᵀ) of who is in whose list: 1 for mutual neighbours, ½ for one-sided
-/// ones. A link that is in no list joins two pieces and weighs 1.
+/// ones. A link that is in no list joins two components and weighs 1.
 pub fn votes(lengths: &Graph, reach: &[(f64, u32)], ctx: &Ctx) -> Result<Graph> {
     lengths.reweighted(ctx, |i, j, distance| {
         let one = within_reach(reach[i], distance, j as u32);

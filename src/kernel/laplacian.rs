@@ -1,8 +1,8 @@
 //! The graph Laplacian, normalised (L = I − D^-½ W D^-½) or plain (D − W), and what is
-//! known of its spectrum without solving anything: one null vector per piece, D^½1 or 1.
+//! known of its spectrum without solving anything: one null vector per component, D^½1 or 1.
 //!
 //! Place: affinities in, an operator for `spectrum` out. W the affinities without
-//! their diagonal, D their row sums; a row without affinities is a piece of its
+//! their diagonal, D their row sums; a row without affinities is a component of its
 //! own, with degree 1 where it is divided by. Chung 1997; scipy's `csgraph.laplacian`.
 //!
 //! Cost: O(entries); the dense form is multiplied where it lies, never copied.
@@ -155,31 +155,31 @@ impl SymmetricOperator for FlippedLaplacian<'_> {
     }
 }
 
-/// The null vectors of the Laplacian: D^½ times the indicator of each piece, of
+/// The null vectors of the Laplacian: D^½ times the indicator of each component, of
 /// unit length. Those of the plain one are the same for degrees of 1.
-pub fn null_vectors(degrees: &[f64], pieces: &Components) -> Array2<f64> {
-    let volumes = volumes(degrees, pieces);
-    let mut null = Array2::zeros((degrees.len(), pieces.count()));
-    for (i, (&degree, &piece)) in degrees.iter().zip(&pieces.labels).enumerate() {
-        null[[i, piece]] = (degree / volumes[piece]).sqrt();
+pub fn null_vectors(degrees: &[f64], components: &Components) -> Array2<f64> {
+    let volumes = volumes(degrees, components);
+    let mut null = Array2::zeros((degrees.len(), components.count()));
+    for (i, (&degree, &component)) in degrees.iter().zip(&components.labels).enumerate() {
+        null[[i, component]] = (degree / volumes[component]).sqrt();
     }
     null
 }
 
-/// The null space without D^½1, as orthonormal columns: the c-th tells piece
-/// c + 1 from all pieces before it. At most `most` of them.
-pub fn null_contrasts(degrees: &[f64], pieces: &Components, most: usize) -> Array2<f64> {
-    let volumes = volumes(degrees, pieces);
-    let count = most.min(pieces.count().saturating_sub(1));
+/// The null space without D^½1, as orthonormal columns: the c-th tells component
+/// c + 1 from all components before it. At most `most` of them.
+pub fn null_contrasts(degrees: &[f64], components: &Components, most: usize) -> Array2<f64> {
+    let volumes = volumes(degrees, components);
+    let count = most.min(components.count().saturating_sub(1));
     let mut contrasts = Array2::zeros((degrees.len(), count));
     for c in 0..count {
         let (before, own) = (volumes[..=c].iter().sum::<f64>(), volumes[c + 1]);
         let ahead = (before / (before + own)).sqrt();
         let behind = (own / before / (before + own)).sqrt();
-        for (i, (&degree, &piece)) in degrees.iter().zip(&pieces.labels).enumerate() {
-            contrasts[[i, c]] = match piece.cmp(&(c + 1)) {
+        for (i, (&degree, &component)) in degrees.iter().zip(&components.labels).enumerate() {
+            contrasts[[i, c]] = match component.cmp(&(c + 1)) {
                 std::cmp::Ordering::Less => -behind * degree.sqrt(),
-                // Degrees beside their own sum: a piece may weigh next to nothing.
+                // Degrees beside their own sum: a component may weigh next to nothing.
                 std::cmp::Ordering::Equal => ahead * (degree / own).sqrt(),
                 std::cmp::Ordering::Greater => 0.0,
             };
@@ -188,11 +188,11 @@ pub fn null_contrasts(degrees: &[f64], pieces: &Components, most: usize) -> Arra
     contrasts
 }
 
-/// Sum of the degrees of each piece.
-fn volumes(degrees: &[f64], pieces: &Components) -> Vec<f64> {
-    let mut volumes = vec![0.0; pieces.count()];
-    for (degree, &piece) in degrees.iter().zip(&pieces.labels) {
-        volumes[piece] += degree;
+/// Sum of the degrees of each component.
+fn volumes(degrees: &[f64], components: &Components) -> Vec<f64> {
+    let mut volumes = vec![0.0; components.count()];
+    for (degree, &component) in degrees.iter().zip(&components.labels) {
+        volumes[component] += degree;
     }
     volumes
 }
@@ -202,8 +202,8 @@ mod tests {
     use super::*;
     use crate::kernel::affinity::Affinity;
 
-    /// Two pieces (a path of three, a pair) and a row alone.
-    fn pieces() -> (Graph, Vec<f64>, Components) {
+    /// Two components (a path of three, a pair) and a row alone.
+    fn components() -> (Graph, Vec<f64>, Components) {
         let (offsets, targets) = ([0, 1, 3, 4, 5, 6, 6], [1, 0, 2, 1, 4, 3]);
         let graph =
             Graph::from_csr(6, &offsets, &targets, &[2.0, 2.0, 3.0, 3.0, 0.5, 0.5], &Ctx::new(1, 0)).unwrap();
@@ -217,13 +217,13 @@ mod tests {
 
     #[test]
     fn null_vectors_are_null_and_orthonormal() {
-        let (graph, degrees, pieces) = pieces();
+        let (graph, degrees, components) = components();
         let laplacian = normalized_laplacian(&graph, None, &degrees, &Ctx::new(1, 0))
             .unwrap()
             .to_dense(&Ctx::new(1, 0))
             .unwrap();
-        let null = null_vectors(&degrees, &pieces);
-        let contrasts = null_contrasts(&degrees, &pieces, 9);
+        let null = null_vectors(&degrees, &components);
+        let contrasts = null_contrasts(&degrees, &components, 9);
         assert_eq!((null.ncols(), contrasts.ncols()), (3, 2));
         assert!(largest(&laplacian.dot(&null)) < 1e-15);
         assert!(largest(&laplacian.dot(&contrasts)) < 1e-15);
@@ -235,16 +235,16 @@ mod tests {
 
     #[test]
     fn plain_forms_agree_and_have_constants_as_null_vectors() {
-        let (graph, _, pieces) = pieces();
+        let (graph, _, components) = components();
         let ctx = Ctx::new(1, 0);
         let degrees = Affinity::Sparse(graph.clone()).degrees();
         let sparse = plain_laplacian(&graph, &degrees, &ctx).unwrap().to_dense(&ctx).unwrap();
         let rows = [[2.0, -2.0, 0.0], [-2.0, 5.0, -3.0], [0.0, -3.0, 3.0]];
         assert_eq!(sparse.slice(ndarray::s![..3, ..3]), ndarray::arr2(&rows));
         assert_eq!(sparse[[5, 5]], 0.0);
-        let null = null_vectors(&[1.0; 6], &pieces);
+        let null = null_vectors(&[1.0; 6], &components);
         assert!(largest(&sparse.dot(&null)) < 1e-15);
-        let contrasts = null_contrasts(&[1.0; 6], &pieces, 9);
+        let contrasts = null_contrasts(&[1.0; 6], &components, 9);
         assert!(largest(&sparse.dot(&contrasts)) < 1e-15);
         let full = Array2::from_shape_fn((6, 6), |(i, j)| if i == j { 0.0 } else { -sparse[[i, j]] });
         let flipped = FlippedLaplacian::new(full.view(), &degrees);
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn dense_and_sparse_forms_agree() {
-        let (graph, degrees, _) = pieces();
+        let (graph, degrees, _) = components();
         let ctx = Ctx::new(1, 0);
         let mut full = Array2::zeros((6, 6));
         for i in 0..6 {

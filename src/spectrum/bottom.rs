@@ -93,8 +93,8 @@ fn find(
             let elimination = Elimination::dissected(pattern(matrix), u64::MAX, ctx)?;
             // proof: no fill exceeds the largest number.
             let elimination = elimination.expect("no limit on fill");
-            let way_out = "use eigen_solver='iterative'";
-            ctx.reserve(shift_invert::bytes(&elimination), "the sparse factor", way_out)?;
+            let hint = "use eigen_solver='iterative'";
+            ctx.reserve(shift_invert::bytes(&elimination), "the sparse factor", hint)?;
             shift_invert::bottom(matrix, blocks, elimination, k, &options, ctx)?.ok_or_else(|| {
                 Error::NotConverged(
                     "the sparse factor of the matrix is not accurate enough; use eigen_solver='iterative' or 'dense'"

@@ -14,8 +14,8 @@ use crate::linalg::{matmul, power_of_two_scale, symmetric_eigen};
 pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
     let n = op.dim();
     let bytes = 5 * (n as u64) * (n as u64) * 8;
-    let way_out = "use the solver 'auto' or 'arpack', which finds the wanted eigenpairs alone";
-    ctx.reserve(bytes, "a dense eigenvalue decomposition", way_out)?;
+    let hint = "use the solver 'auto' or 'arpack', which finds the wanted eigenpairs alone";
+    ctx.reserve(bytes, "a dense eigenvalue decomposition", hint)?;
     let mut matrix = op.to_dense(ctx)?;
     ctx.check()?;
     let known = match &options.deflate {

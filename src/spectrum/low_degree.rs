@@ -60,7 +60,7 @@ pub fn settle(
     // nearly triangular.
     faint.sort_by(|&a, &b| degrees[b].total_cmp(&degrees[a]).then(a.cmp(&b)));
     let mut place = vec![None; degrees.len()];
-    // What tells pieces apart is exact as it is.
+    // What tells components apart is exact as it is.
     for (c, &value) in smooth.values.iter().enumerate().skip(smooth.known) {
         ctx.check()?;
         let vector = smooth.vectors.column(c);

@@ -1,5 +1,5 @@
-//! What users are told about a spectrum: solvers that stopped early, columns that the
-//! eigenvalues do not determine.
+//! Warnings about a spectrum: solvers that stopped early, columns that the eigenvalues do
+//! not determine.
 
 use super::{Solver, Spectrum};
 use crate::context::Ctx;
@@ -19,7 +19,7 @@ impl Knobs {
     pub const USUAL: Knobs = Knobs { max_iter: true, tol: "tol" };
 
     /// What helps a solver that did not get where it should.
-    fn way_out(self, ran: Solver) -> String {
+    fn hint(self, ran: Solver) -> String {
         let longer = if self.max_iter { "raise max_iter where it is set, " } else { "" };
         match ran {
             // These go on to a tolerance of their own, whatever is asked for.
@@ -32,7 +32,7 @@ impl Knobs {
     }
 }
 
-/// Tell of a solver that stopped before the first `wanted` pairs had converged.
+/// Warn of a solver that stopped before the first `wanted` pairs had converged.
 pub fn warn_unconverged(spectrum: &Spectrum, wanted: usize, knobs: Knobs, ctx: &Ctx) {
     if spectrum.converged || spectrum.converged_pairs >= wanted {
         return;
@@ -43,20 +43,19 @@ pub fn warn_unconverged(spectrum: &Spectrum, wanted: usize, knobs: Knobs, ctx: &
         format!(
             "the eigensolver stopped after {} iterations with residual {worst:.1e}; {}",
             spectrum.iterations,
-            knobs.way_out(spectrum.ran)
+            knobs.hint(spectrum.ran)
         ),
     );
 }
 
-/// Tell of coordinates that are one choice of many: the eigenvalue after those of the
-/// `shown` columns is `like` theirs, because of what the map is made of.
-pub fn warn_of_freedom(made_of: &str, shown: usize, like: &str, way_out: &str, ctx: &Ctx) {
+/// Warn of columns that are not determined: the eigenvalue after those of the `shown`
+/// columns is `like` theirs, because of what the map is made of.
+pub fn warn_of_freedom(made_of: &str, shown: usize, like: &str, hint: &str, ctx: &Ctx) {
     ctx.warn(
         WarningKind::RankDeficient,
         format!(
-            "{made_of} do not determine the coordinates: eigenvalue {} is {like}; these columns are one \
-             choice of many; \
-             {way_out}",
+            "{made_of} do not determine the columns: eigenvalue {} is {like}, so these columns are an arbitrary \
+             basis of their eigenspace; {hint}",
             shown + 1
         ),
     );

@@ -37,9 +37,9 @@ def estimator(request):
 
 def test_arbitrary_directions_of_an_eigenspace_are_reported():
     X = swiss_roll(200)
-    with pytest.warns(RankDeficientWarning, match=r"one choice of many.*raise `gamma`"):
+    with pytest.warns(RankDeficientWarning, match=r"arbitrary.*raise `gamma`"):
         SpectralEmbedding(affinity="rbf", gamma=1e-20).fit(X)
-    with pytest.warns(RankDeficientWarning, match=r"one choice of many.*lower `epsilon`"):
+    with pytest.warns(RankDeficientWarning, match=r"arbitrary.*lower `epsilon`"):
         DiffusionMaps(n_neighbors=None, epsilon=1e20).fit(X)
     with pytest.warns(RankDeficientWarning, match=r"column 3 .*n_components=2"):
         spectral_embedding(cycle(40), n_components=3)

@@ -80,7 +80,7 @@ const MOST_DIRECT: usize = 1500;
 /// Training residual, relative to the coordinates' spread, that is told.
 const TOLD: f64 = 1e-8;
 
-const WAY_OUT: &str = "fit on fewer rows, or lower `gamma` so that fewer of them matter to each other";
+const HINT: &str = "fit on fewer rows, or lower `gamma` so that fewer of them matter to each other";
 
 /// A fitted [`KernelMap`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -189,7 +189,7 @@ impl KernelMap {
     ) -> Result<Solution> {
         let (n, columns) = places.dim();
         let basis = 8 * (LIMITS.restart.min(n) as u64 + 8) * (n * columns) as u64;
-        ctx.reserve(StoredKernel::memory(kernel) + basis, "the kernel map", WAY_OUT)?;
+        ctx.reserve(StoredKernel::memory(kernel) + basis, "the kernel map", HINT)?;
         ctx.stage("kernel", n);
         let stored = StoredKernel::new(kernel, points, ctx)?;
         let target = Target::new(places);

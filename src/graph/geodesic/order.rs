@@ -45,7 +45,7 @@ pub(crate) fn clumps(graph: &Graph) -> Vec<u32> {
     }
 }
 
-/// The most nodes at one distance, in edges, from a node far out in its piece:
+/// The most nodes at one distance, in edges, from a node far out in its component:
 /// how many must go to cut the graph in two. Small for curves and surfaces,
 /// a large part of `n` in many dimensions.
 pub(crate) fn widest_level(graph: &Graph) -> usize {
@@ -60,7 +60,7 @@ pub(crate) fn widest_level(graph: &Graph) -> usize {
     widest
 }
 
-/// A breadth-first search over the piece of `start`, whose nodes have all been
+/// A breadth-first search over the component of `start`, whose nodes have all been
 /// visited equally often: its widest level and the node it ends at.
 fn levels(graph: &Graph, start: u32, visits: &mut [u8]) -> (usize, u32) {
     let before = visits[start as usize];

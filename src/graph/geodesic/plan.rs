@@ -139,8 +139,8 @@ impl Plan {
     }
 
     fn sweep(graph: &Graph, elimination: &Elimination, ctx: &Ctx) -> Result<Plan> {
-        let way_out = "choose path method 'batch'";
-        ctx.reserve(elimination.bytes(), "the graph after elimination", way_out)?;
+        let hint = "choose path method 'batch'";
+        ctx.reserve(elimination.bytes(), "the graph after elimination", hint)?;
         let kernel = Kernel::Sweep(Supernodes::new(graph, elimination, ctx)?);
         let order: Vec<u32> = elimination.sequence.iter().rev().copied().collect();
         let position = order::positions(&order, graph.len())?;

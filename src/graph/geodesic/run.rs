@@ -176,8 +176,8 @@ fn grouped(plan: &Plan, sources: &Sources) -> Result<Vec<u32>> {
 pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>> {
     let n = plan.len();
     let what = format!("the distances between all pairs of {n} points");
-    let way_out = "use landmarks (LandmarkIsomap), or recompute the distances (storage='recompute')";
-    ctx.reserve(PackedDistances::<T>::bytes(n), &what, way_out)?;
+    let hint = "use landmarks (LandmarkIsomap), or recompute the distances (storage='recompute')";
+    ctx.reserve(PackedDistances::<T>::bytes(n), &what, hint)?;
     let panels: Result<Vec<_>> = ctx.install(|| {
         ctx.stage("shortest paths", n);
         // Lent from panel to panel: room that is given back between the panels

@@ -67,7 +67,7 @@ pub fn assemble(n: usize, blocks: &Blocks, ctx: &Ctx) -> Result<SparseSymmetric>
     ctx.stage("alignment", n);
     let seats = Seats::of(n, blocks)?;
     let arch = pulp::Arch::new();
-    let pieces: Vec<Piece> = (0..n.div_ceil(ROWS))
+    let parts: Vec<Part> = (0..n.div_ceil(ROWS))
         .into_par_iter()
         .map_init(
             || vec![ABSENT; n],
@@ -81,13 +81,13 @@ pub fn assemble(n: usize, blocks: &Blocks, ctx: &Ctx) -> Result<SparseSymmetric>
         .collect::<Result<_>>()?;
     let mut offsets = Vec::with_capacity(n + 1);
     offsets.push(0);
-    let entries = pieces.iter().map(|piece| piece.columns.len()).sum();
+    let entries = parts.iter().map(|part| part.columns.len()).sum();
     let (mut columns, mut values) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
-    for piece in pieces {
+    for part in parts {
         let before = columns.len();
-        offsets.extend(piece.ends.iter().map(|end| before + end));
-        columns.extend(piece.columns);
-        values.extend(piece.values);
+        offsets.extend(part.ends.iter().map(|end| before + end));
+        columns.extend(part.columns);
+        values.extend(part.values);
     }
     SparseSymmetric::new(offsets, columns, values)
 }
@@ -127,7 +127,7 @@ impl Seats {
 }
 
 /// Some rows of the matrix.
-struct Piece {
+struct Part {
     ends: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f64>,
@@ -142,17 +142,17 @@ struct Gather<'a> {
 }
 
 impl pulp::NullaryFnOnce for Gather<'_> {
-    type Output = Piece;
+    type Output = Part;
 
     #[inline(always)]
-    fn call(self) -> Piece {
+    fn call(self) -> Part {
         gather(self.rows, self.blocks, self.seats, self.place)
     }
 }
 
 #[inline(always)]
-fn gather(rows: std::ops::Range<usize>, blocks: &Blocks, seats: &Seats, place: &mut [u32]) -> Piece {
-    let mut piece = Piece { ends: Vec::with_capacity(rows.len()), columns: vec![], values: vec![] };
+fn gather(rows: std::ops::Range<usize>, blocks: &Blocks, seats: &Seats, place: &mut [u32]) -> Part {
+    let mut part = Part { ends: Vec::with_capacity(rows.len()), columns: vec![], values: vec![] };
     let mut row_entries: Vec<(u32, f64)> = Vec::new();
     for row in rows {
         row_entries.clear();
@@ -182,11 +182,11 @@ fn gather(rows: std::ops::Range<usize>, blocks: &Blocks, seats: &Seats, place: &
         }
         row_entries.iter().for_each(|&(column, _)| place[column as usize] = ABSENT);
         row_entries.sort_unstable_by_key(|&(column, _)| column);
-        piece.columns.extend(row_entries.iter().map(|&(column, _)| column));
-        piece.values.extend(row_entries.iter().map(|&(_, value)| value));
-        piece.ends.push(piece.columns.len());
+        part.columns.extend(row_entries.iter().map(|&(column, _)| column));
+        part.values.extend(row_entries.iter().map(|&(_, value)| value));
+        part.ends.push(part.columns.len());
     }
-    piece
+    part
 }
 
 #[cfg(test)]
