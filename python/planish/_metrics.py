@@ -180,6 +180,10 @@ def _nan_euclidean(X: Any, Y: Any) -> Any:
     X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
     missing_x, missing_y = np.isnan(X), np.isnan(Y)
     X, Y = np.where(missing_x, 0.0, X), np.where(missing_y, 0.0, Y)
+    # At a scale where squares neither overflow nor vanish, by a power of two, which is exact.
+    peak = max(np.abs(X).max(initial=0.0), np.abs(Y).max(initial=0.0))
+    scale = float(np.ldexp(1.0, min(1000, -int(np.frexp(peak)[1]))))
+    X, Y = X * scale, Y * scale
     present = (~missing_x).astype(np.float64) @ (~missing_y).astype(np.float64).T
     holes = missing_x.any(axis=0) | missing_y.any(axis=0)
     found = np.zeros((len(X), len(Y)))
@@ -193,7 +197,8 @@ def _nan_euclidean(X: Any, Y: Any) -> Any:
                 gaps[:, missing_y[:, column]] = 0.0
             found[rows] += gaps * gaps
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(present > 0, np.sqrt(found * (X.shape[1] / present)), np.nan)
+        lengths = np.sqrt(found * (X.shape[1] / present)) / scale
+    return np.where(present > 0, lengths, np.nan)
 
 
 def _equal_rows(X: Any, Y: Any) -> Iterator[tuple[int, list[int]]]:

@@ -101,11 +101,19 @@ def residual_variance(
     return ResidualVariance(dims=wanted, values=values, elbow=_elbow(wanted, values))
 
 
+# More dimensions than rows that Isomap can be fitted on.
+_MOST = 1_000_000
+
+
 def _dimensions(dims: Any) -> Indices:
     try:
-        wanted = range(1, operator.index(dims) + 1)
+        most = operator.index(dims)
     except TypeError:
         wanted = dims
+    else:
+        if most > _MOST:
+            raise ParameterError(f"parameter `dims`: at most {_MOST} dimensions, got {most}")
+        wanted = range(1, most + 1)
     try:
         numbers = sorted({operator.index(number) for number in wanted})
     except TypeError:

@@ -83,6 +83,9 @@ class PCA(Embedding):
     -----
     ConvergenceWarning
         The iterative solver stopped before its tolerance.
+    RankDeficientWarning
+        The data has fewer dimensions than the number `n_components` asks for; the other
+        components have no variance.
 
     See Also
     --------

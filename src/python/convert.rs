@@ -2,8 +2,7 @@
 
 use ndarray::Array2;
 use numpy::{
-    IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods,
-    ToPyArray,
+    IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods, ToPyArray,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
@@ -108,9 +107,7 @@ pub fn parameters(named: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
                     named.py(),
                     Error::ParamType {
                         name,
-                        expected:
-                            "None, a flag, a number, a name, a list of numbers or a 2-dimensional array"
-                                .into(),
+                        expected: "None, a flag, a number, a name, a list of numbers or a 2-dimensional array".into(),
                         got: value.get_type().name()?.to_string(),
                     },
                 )),

@@ -37,7 +37,7 @@ OUTCOMES = {}
 
 
 def pytest_runtest_logreport(report):
-    name = report.nodeid.split("::", 1)[-1]
+    name = report.nodeid.split("/")[-1]
     if report.failed:
         OUTCOMES[name] = "failed"
     elif report.when == "call" or report.skipped:

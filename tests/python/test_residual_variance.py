@@ -50,3 +50,9 @@ def test_the_elbow_is_the_dimension_of_the_manifold():
         bent = np.column_stack([np.sin(2 * box[:, 0]), np.cos(2 * box[:, 0]), *box[:, 1:].T])
         curve = residual_variance(bent, 6, n_neighbors=10)
         assert curve.elbow == dimension
+
+
+def test_too_many_dimensions_are_refused_at_once(roll):
+    for dims in (400, 10**18, [10**18]):
+        with pytest.raises(ParameterError, match=r"dims.*at most"):
+            residual_variance(roll, dims=dims)
