@@ -18,7 +18,7 @@ fn main() -> Result<()> {
 
     // All cores, seed 0. Another thread could follow or stop the work through `ctx.watch()`.
     let ctx = Ctx::default();
-    let method = Isomap::default().n_neighbors(10_usize).n_components(2_usize);
+    let method = Isomap::default().n_neighbors(10).n_components(2);
     println!("Isomap on {} points will take {}", train.nrows(), bytes(method.memory(train.nrows(), 3)));
 
     let start = Instant::now();

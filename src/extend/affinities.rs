@@ -22,6 +22,7 @@ use crate::input::{Csr, Points, PointsRef, Scale};
 use crate::kernel::affinity::{Affinity, Heat};
 use crate::kernel::affinity_graph::{Edges, Source};
 use crate::kernel::functions::{Kernel, kernel_matrix};
+use crate::linalg::dense::by_rows;
 
 /// The training rows as new rows meet them.
 pub struct Training<'a> {
@@ -53,9 +54,8 @@ impl Training<'_> {
     fn place(&self, count: usize, see: impl Fn(usize) -> NewRow + Sync, ctx: &Ctx) -> Result<Array2<f64>> {
         const ROWS: usize = 32;
         let width = self.formula.components().max(1);
-        let mut placed = Array2::zeros((count, width));
-        let out = placed.as_slice_mut().unwrap_or_default();
-        out.par_chunks_mut(ROWS * width).enumerate().try_for_each(|(chunk, coordinates)| {
+        let mut placed = vec![0.0; count * width];
+        placed.par_chunks_mut(ROWS * width).enumerate().try_for_each(|(chunk, coordinates)| {
             ctx.check()?;
             for (offset, y) in coordinates.chunks_mut(width).enumerate() {
                 let row = chunk * ROWS + offset;
@@ -72,7 +72,7 @@ impl Training<'_> {
             Ok(())
         })?;
         self.formula.tell(ctx);
-        Ok(placed)
+        by_rows((count, width), placed)
     }
 }
 

@@ -20,7 +20,7 @@ use crate::neighbors::duplicates::{Lookup, are_equal, coincide};
 use crate::neighbors::{Hood, Neighbors};
 
 /// The training rows as new rows meet them.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Barycentric {
     /// Connected component of each row of the data.
     pub labels: Vec<usize>,

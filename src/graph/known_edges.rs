@@ -12,7 +12,7 @@ use crate::neighbors::Neighbors;
 /// The training rows by their edges to the others, as they were given. A row need not
 /// name itself: one that brings all edges of a training row, to the last bit, and of no
 /// other, is that row.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct KnownEdges {
     lists: Neighbors,
     /// Rows in the order of their lists.

@@ -33,7 +33,7 @@ choices! {
 }
 
 /// Where the training rows are, so that new rows find their neighbours.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Locator {
     /// Among points.
     Points(Box<Index>),

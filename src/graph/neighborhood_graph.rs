@@ -28,7 +28,7 @@ use crate::method::Attribute;
 use crate::neighbors::{Algorithm, Hood, Index, Link, Neighbors};
 
 /// A connected neighbourhood graph that new rows can be hung onto.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Manifold {
     graph: Graph,
     labels: Vec<usize>,

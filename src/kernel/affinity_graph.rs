@@ -73,7 +73,7 @@ impl AffinityGraph {
 }
 
 /// Where new rows find their affinities.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Source {
     /// Among points or by their distances to all training rows.
     Neighborhood {
@@ -103,7 +103,7 @@ pub enum Source {
 }
 
 /// New rows that bring edges to the training rows.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Edges {
     /// Reads them.
     pub locator: Locator,

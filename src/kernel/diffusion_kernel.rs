@@ -52,7 +52,7 @@ pub struct DiffusionKernel {
 }
 
 /// The training rows as new rows meet them.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Reach {
     /// Their nearest.
     Near(Box<Manifold>),

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::context::Ctx;
 use crate::error::{Error, Result, Warning};
 use crate::input::scale::scale_of_data;
-use crate::input::{Data, check_finite, check_points};
+use crate::input::{Data, Input, check_finite, check_points};
 use crate::params::Params;
 use crate::scale::Scale;
 
@@ -43,7 +43,7 @@ pub enum Scaling {
 /// A method as its author writes it: parameters, the computation, its memory.
 pub trait Method: Params + Clone + Send + Sync {
     /// What fitting gives.
-    type Model: Model + Serialize + DeserializeOwned + 'static;
+    type Model: Model + Clone + Serialize + DeserializeOwned + 'static;
 
     /// The method itself, from checked data at a safe scale to a model.
     fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<Self::Model>;
@@ -107,6 +107,9 @@ pub struct Fitted<M> {
     warnings: Vec<Warning>,
 }
 
+/// What fitting the method `T` gives, for signatures and fields: `planish::Model<Isomap>`.
+pub type ModelOf<T> = Fitted<<T as Method>::Model>;
+
 /// Fit: check the data, scale it, compute, check the result.
 pub(crate) fn fit<T: Method>(method: &T, data: Data<'_>, ctx: &Ctx) -> Result<Fitted<T::Model>> {
     let compute = |data: Data<'_>, lengths: Scale, ctx: &Ctx| {
@@ -124,7 +127,7 @@ pub(crate) fn drive<M: Model>(
     ctx: &Ctx,
     compute: impl FnOnce(Data<'_>, Scale, &Ctx) -> Result<M> + Send,
 ) -> Result<Fitted<M>> {
-    answer(ctx, || {
+    ctx.answer(|| {
         check_data(data)?;
         let scale = if scaling == Scaling::Absolute { Scale::ONE } else { scale_of_data(data) };
         let lengths = if scaling == Scaling::Distances { scale } else { Scale::ONE };
@@ -141,16 +144,6 @@ pub(crate) fn drive<M: Model>(
         fitted.check(data.rows())?;
         Ok(fitted)
     })
-}
-
-/// Run `work` in the context's threads; once a request to stop is answered the context
-/// is ready for the next call.
-fn answer<T: Send>(ctx: &Ctx, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let result = ctx.install(work);
-    if matches!(result, Err(Error::Cancelled)) {
-        ctx.answered();
-    }
-    result
 }
 
 impl<M: Model> Fitted<M> {
@@ -196,8 +189,9 @@ impl<M: Model> Fitted<M> {
         &self.warnings
     }
 
-    /// What the method computed, at the scale it worked at (see [`crate::scale`]).
-    pub fn model(&self) -> &M {
+    /// What the method computed, at the scale it worked at.
+    #[cfg(test)]
+    pub(crate) fn model(&self) -> &M {
         &self.model
     }
 
@@ -206,8 +200,9 @@ impl<M: Model> Fitted<M> {
     /// # Errors
     /// Rows that are not numbers, of another kind or width, or too far away to be
     /// placed, each named; cancellation; memory.
-    pub fn transform<'a>(&self, data: impl Into<Data<'a>>, ctx: &Ctx) -> Result<Array2<f64>> {
+    pub fn transform<'a>(&self, data: impl Into<Input<'a>>, ctx: &Ctx) -> Result<Array2<f64>> {
         let data = data.into();
+        let data = data.view();
         let mut placed = self.run(ctx, |run| {
             check_data(data)?;
             self.model.transform(self.scale.data(data).view(), run)
@@ -251,7 +246,7 @@ impl<M: Model> Fitted<M> {
 
     /// Work on new rows, with warnings passed on to the caller's context.
     fn run<T: Send>(&self, ctx: &Ctx, work: impl FnOnce(&Ctx) -> Result<T> + Send) -> Result<T> {
-        answer(ctx, || {
+        ctx.answer(|| {
             let run = ctx.for_run(self.lengths);
             let result = work(&run)?;
             run.check()?;

@@ -73,7 +73,7 @@ params! {
 }
 
 /// A fitted [`DiffusionMaps`].
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FittedDiffusionMaps {
     embedding: Array2<f64>,
     /// λ, descending, without the 1.

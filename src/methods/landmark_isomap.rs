@@ -42,7 +42,7 @@ geodesic_params! {
 }
 
 /// A fitted [`LandmarkIsomap`].
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FittedLandmarkIsomap {
     manifold: Manifold,
     embedding: Array2<f64>,

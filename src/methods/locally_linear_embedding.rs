@@ -79,7 +79,7 @@ params! {
 }
 
 /// A fitted [`LocallyLinearEmbedding`].
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FittedLocallyLinearEmbedding {
     embedding: Array2<f64>,
     eigenvalues: Vec<f64>,

@@ -49,7 +49,7 @@ const WAY_OUT: &str = "use LandmarkIsomap, storage='recompute' (slower) or stora
                            subset of the rows and place the others with `transform`";
 
 /// A fitted Isomap or kernel Isomap.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FittedIsomap {
     manifold: Manifold,
     embedding: Array2<f64>,

@@ -76,7 +76,7 @@ params! {
 }
 
 /// A fitted [`SpectralEmbedding`].
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FittedSpectralEmbedding {
     embedding: Array2<f64>,
     eigenvalues: Vec<f64>,

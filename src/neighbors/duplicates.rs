@@ -92,7 +92,7 @@ fn leader(leaders: &[usize], mut row: usize) -> usize {
 }
 
 /// Finds a row among others by its values.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Lookup {
     /// The rows in the order of their values.
     sorted: Vec<u32>,

@@ -82,7 +82,7 @@ fn compressed_rows(tuple: &Bound<'_, PyTuple>, cols: Option<usize>) -> PyResult<
         return Err(PyValueError::new_err("indptr of a sparse matrix must hold at least one number"));
     }
     let cols = cols.unwrap_or(offsets.len() - 1);
-    Ok(Csr { cols, offsets, indices, values: values.as_array().to_vec() })
+    Csr::new(cols, offsets, indices, values.as_array().to_vec()).map_err(|fault| raise(tuple.py(), fault))
 }
 
 fn whole_numbers(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>> {

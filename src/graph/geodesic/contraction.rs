@@ -47,7 +47,7 @@ impl<'a> Supernode<'a> {
 
 /// All supernodes by ascending position, one after the other in memory as the
 /// sweep reads them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Supernodes {
     begins: Vec<usize>,
     upper_begins: Vec<usize>,

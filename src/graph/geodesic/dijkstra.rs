@@ -21,7 +21,7 @@ pub(crate) const NODES_PER_CHECK: usize = 2048;
 
 /// A graph whose nodes are numbered by position, so that neighbours lie close
 /// in memory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PathGraph {
     offsets: Vec<usize>,
     edges: Vec<(u32, f64)>,

@@ -16,7 +16,7 @@ use crate::linalg::packed::LANES;
 const BLOCK: usize = 32;
 
 /// Distances between all pairs of nodes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Dense {
     n: usize,
     distances: Vec<f64>,

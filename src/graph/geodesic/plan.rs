@@ -33,7 +33,7 @@ choices! {
 }
 
 /// A graph made ready for many shortest-path runs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     pub(super) order: Vec<u32>,
     pub(super) position: Vec<u32>,
@@ -41,7 +41,7 @@ pub struct Plan {
 }
 
 /// What each kernel needs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Kernel {
     Heap(PathGraph),
     Batch(PathGraph),
