@@ -8,8 +8,8 @@
 
 use std::time::Instant;
 
-use ndarray::{Array1, Array2, ArrayView2, s};
 use planish::methods::Isomap;
+use planish::ndarray::{self, Array1, Array2, ArrayView2, s};
 use planish::{Ctx, Result};
 
 fn main() -> Result<()> {
@@ -24,8 +24,8 @@ fn main() -> Result<()> {
     let start = Instant::now();
     let model = method.fit(train, &ctx)?;
     println!("fitted in {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
-    println!("eigenvalues {:.0?}", model.eigenvalues());
-    for warning in ctx.take_warnings() {
+    println!("eigenvalues {:.0?}", model.eigenvalues()?);
+    for warning in model.warnings() {
         println!("note: {}", warning.message);
     }
 

@@ -65,6 +65,15 @@ fn sparse(matrix: &Array2<f64>) -> Csr {
 }
 
 #[test]
+fn bytes_of_a_broken_sparse_matrix_are_refused() {
+    let sound = Csr { cols: 2, offsets: vec![0, 1], indices: vec![1], values: vec![3.0] };
+    let bytes = postcard::to_stdvec(&sound).unwrap();
+    assert_eq!(postcard::from_bytes::<Csr>(&bytes).unwrap(), sound);
+    let broken = Csr { indices: vec![7], ..sound };
+    assert!(postcard::from_bytes::<Csr>(&postcard::to_stdvec(&broken).unwrap()).is_err());
+}
+
+#[test]
 fn careless_data_is_answered_by_every_stage() {
     let ctx = ctx();
     for (name, matrix) in careless() {

@@ -279,12 +279,13 @@ fn mean_coordinates(coordinates: ArrayView2<'_, f64>, place_of: &[u32], places: 
 }
 
 impl FittedKernelMap {
-    /// Formula (42) as it stands, training rows included: what [`Model::transform`]
+    /// Formula (42) as it stands, training rows included: what `transform`
     /// gives except that rows on a training place are not set to its coordinates.
     ///
     /// # Errors
     /// Rows of another width, cancellation, memory.
-    pub fn formula(&self, points: PointsRef<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+    #[cfg(test)]
+    pub(crate) fn formula(&self, points: PointsRef<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         ctx.install(|| self.each_row(points, false, ctx))
     }
 
