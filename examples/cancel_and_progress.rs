@@ -20,12 +20,12 @@ fn main() -> Result<()> {
         println!("stopped at {} of {} in \"{}\"", now.done, now.total, now.stage);
         watch.cancel();
     });
-    let stopped = Isomap::default().n_neighbors(10_usize).fit(&cloud(20_000), &ctx);
+    let stopped = Isomap::default().n_neighbors(10).fit(&cloud(20_000), &ctx);
     watcher.join().expect("the watcher only sleeps and prints");
     assert!(matches!(stopped, Err(Error::Cancelled)), "20 000 rows take longer than 50 ms");
 
     // A request that was answered is forgotten: the context is ready for the next fit.
-    let map = Isomap::default().n_neighbors(10_usize).fit(&cloud(500), &ctx)?;
+    let map = Isomap::default().n_neighbors(10).fit(&cloud(500), &ctx)?;
     println!("500 rows embedded: {:?}", map.embedding().map(|placed| placed.dim()));
     Ok(())
 }

@@ -19,7 +19,7 @@ fn main() -> Result<()> {
     let (by_hand, eigenvalues) = stages::classical_scaling(geodesics.view(), 1, &ctx)?;
     println!("largest eigenvalue {:.3}", eigenvalues[0]);
 
-    let whole = Isomap::default().n_neighbors(5_usize).n_components(1_usize).fit_transform(&helix, &ctx)?;
+    let whole = Isomap::default().n_neighbors(5).n_components(1).fit_transform(&helix, &ctx)?;
     let apart = by_hand.iter().zip(&whole).map(|(a, b)| (a.abs() - b.abs()).abs()).fold(0.0, f64::max);
     assert!(apart < 1e-8, "the stages are the method: {apart}");
     Ok(())

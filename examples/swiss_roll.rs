@@ -8,8 +8,8 @@
 
 use std::time::Instant;
 
-use ndarray::{Array1, Array2, ArrayView2, s};
 use planish::methods::Isomap;
+use planish::ndarray::{self, Array1, Array2, ArrayView2, s};
 use planish::{Ctx, Result};
 
 fn main() -> Result<()> {
@@ -18,14 +18,14 @@ fn main() -> Result<()> {
 
     // All cores, seed 0. Another thread could follow or stop the work through `ctx.watch()`.
     let ctx = Ctx::default();
-    let method = Isomap::default().n_neighbors(10_usize).n_components(2_usize);
+    let method = Isomap::default().n_neighbors(10).n_components(2);
     println!("Isomap on {} points will take {}", train.nrows(), bytes(method.memory(train.nrows(), 3)));
 
     let start = Instant::now();
     let model = method.fit(train, &ctx)?;
     println!("fitted in {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
-    println!("eigenvalues {:.0?}", model.eigenvalues());
-    for warning in ctx.take_warnings() {
+    println!("eigenvalues {:.0?}", model.eigenvalues()?);
+    for warning in model.warnings() {
         println!("note: {}", warning.message);
     }
 

@@ -18,7 +18,7 @@ use crate::scale::Scale;
 
 /// A flag that asks running work to stop. Clones share the flag.
 #[derive(Clone, Default, Debug)]
-pub struct Cancel(Arc<AtomicBool>);
+pub(crate) struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
     /// Ask the work to stop at its next check.
@@ -27,13 +27,14 @@ impl Cancel {
     }
 
     /// Whether a stop was asked for.
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// Where the work is: the name of the stage and how far it has come.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Progress {
     /// What is being done, e.g. `"shortest paths"`.
     pub stage: &'static str,
@@ -169,9 +170,14 @@ impl Ctx {
         self.lengths.back_squared(square)
     }
 
-    /// Forget a request to stop, once it has been answered: the context can be used again.
-    pub(crate) fn answered(&self) {
-        self.cancel.0.store(false, Ordering::Relaxed);
+    /// Run a caller's `work` in this context's threads. A request to stop is forgotten
+    /// once it has been answered: the context is ready for the next call.
+    pub(crate) fn answer<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        let result = self.install(work);
+        if matches!(result, Err(Error::Cancelled)) {
+            self.cancel.0.store(false, Ordering::Relaxed);
+        }
+        result
     }
 
     /// Number of threads the work may use.
@@ -183,7 +189,7 @@ impl Ctx {
     ///
     /// Nothing in the crate may call rayon outside: that would start the
     /// process-wide pool, whose threads never leave and do not survive a fork.
-    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+    pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match &self.pool.pool {
             Some(pool) => pool.install(work),
             None => work(),
@@ -192,31 +198,31 @@ impl Ctx {
 
     /// `Err(Cancelled)` once a stop was asked for. Stages call it at least
     /// every few milliseconds of work.
-    pub fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
     /// Whether a stop was asked for (for loops that cannot return early).
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
     /// Announce a stage of `total` steps (0: unknown). An optimiser announces its
     /// iterations as steps.
-    pub fn stage(&self, name: &'static str, total: usize) {
+    pub(crate) fn stage(&self, name: &'static str, total: usize) {
         *self.meter.stage.lock().unwrap_or_else(|held| held.into_inner()) = name;
         self.meter.done.store(0, Ordering::Relaxed);
         self.meter.total.store(total as u64, Ordering::Relaxed);
     }
 
     /// Report `steps` more steps of the current stage done.
-    pub fn advance(&self, steps: usize) {
+    pub(crate) fn advance(&self, steps: usize) {
         self.meter.done.fetch_add(steps as u64, Ordering::Relaxed);
     }
 
     /// A random stream of its own for `purpose`; the same seed and purpose
     /// always give the same numbers, whatever else was drawn.
-    pub fn stream(&self, purpose: &str) -> Pcg64Mcg {
+    pub(crate) fn stream(&self, purpose: &str) -> Pcg64Mcg {
         // FNV-1a turns the purpose into a number that never changes between versions.
         let tag = purpose.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -225,7 +231,7 @@ impl Ctx {
     }
 
     /// Note something the user should hear about.
-    pub fn warn(&self, kind: WarningKind, message: impl Into<String>) {
+    pub(crate) fn warn(&self, kind: WarningKind, message: impl Into<String>) {
         self.warnings
             .lock()
             .unwrap_or_else(|held| held.into_inner())
@@ -247,7 +253,7 @@ impl Ctx {
     ///
     /// Called before the memory is taken; small jobs are let through without
     /// asking the system.
-    pub fn reserve(&self, need: u64, what: &str, hint: &str) -> Result<()> {
+    pub(crate) fn reserve(&self, need: u64, what: &str, hint: &str) -> Result<()> {
         const TOO_SMALL_TO_ASK: u64 = 64 << 20;
         if self.memory_limit.is_none() && need < TOO_SMALL_TO_ASK {
             return Ok(());
@@ -276,7 +282,7 @@ impl Drop for Pool {
 
 /// Bytes this process may still take: free memory of the machine, of its control group,
 /// or what is left of its address space (`ulimit -v`), whichever is least.
-pub fn available_memory() -> u64 {
+pub(crate) fn available_memory() -> u64 {
     use sysinfo::{MemoryRefreshKind, RefreshKind, System};
     let kind = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(kind);

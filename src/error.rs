@@ -90,18 +90,19 @@ pub enum Error {
 
 impl Error {
     /// A refusal of parameter `name`.
-    pub fn param(name: &'static str, why: impl Into<String>) -> Self {
+    pub(crate) fn param(name: &'static str, why: impl Into<String>) -> Self {
         Error::Param { name, why: why.into() }
     }
 
     /// A refusal of the data.
-    pub fn input(why: impl Into<String>) -> Self {
+    pub(crate) fn input(why: impl Into<String>) -> Self {
         Error::Input(why.into())
     }
 }
 
 /// Something the user should know although the result stands.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
 pub struct Warning {
     /// Which kind, for filtering.
     pub kind: WarningKind,
@@ -160,7 +161,7 @@ impl WarningKind {
 }
 
 /// Bytes in the unit a person reads.
-pub fn bytes(count: u64) -> String {
+pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [(&str, f64); 4] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)];
     let size = count as f64;
     for (unit, scale) in UNITS {

@@ -20,7 +20,7 @@
 //!     if axis == 0 { t.cos() } else { t.sin() }
 //! });
 //! let ctx = Ctx::default(); // all cores, seed 0
-//! let isomap = Isomap::default().n_neighbors(5_usize).n_components(1_usize);
+//! let isomap = Isomap::default().n_neighbors(5).n_components(1);
 //! let fitted = isomap.fit(&arc, &ctx)?;
 //! assert!(fitted.warnings().is_empty());
 //! assert_eq!(fitted.transform(&arc, &ctx)?.dim(), (100, 1));
@@ -56,13 +56,14 @@ pub mod stages;
 mod python;
 
 pub use ndarray;
+pub use petgraph;
 
 pub use context::{Ctx, Progress, Watch};
 pub use error::{Error, Result, Warning, WarningKind};
-pub use extend::KernelMap;
+pub use extend::{FittedKernelMap, KernelMap};
 pub use graph::Graph;
-pub use input::{Csr, Data, OwnedData, Points, PointsRef};
-pub use method::{AnyMethod, AnyModel, Attribute, Fitted, transform};
+pub use input::{Csr, Data, Input, OwnedData, Points, PointsRef};
+pub use method::{AnyMethod, AnyModel, Attribute, Fitted, ModelOf as Model, transform};
 
 /// The values that parameters take.
 pub mod choices {
@@ -73,7 +74,7 @@ pub mod choices {
     pub use crate::landmarks::LandmarkChoice;
     pub use crate::methods::classical_mds::Origin;
     pub use crate::neighbors::{MetricName, NeighborsAlgorithm};
-    pub use crate::params::{Parameter, Value};
+    pub use crate::params::Value;
     pub use crate::spectrum::{EigenSolver, SparseSolver};
 }
 
@@ -82,6 +83,8 @@ pub mod choices {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+// The standard library is the independent truth of the tests.
 #[cfg(test)]
+#[allow(clippy::disallowed_methods)]
 #[path = "../tests/it/mod.rs"]
 mod it;

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 
 /// A value as it crosses a border: a parameter coming in.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Value {
     /// Nothing given.
     None,
@@ -189,6 +190,7 @@ macro_rules! params {
     }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
         pub struct $ty { $( $(#[$field_meta])* pub $field: $t, )+ }
 
         impl Default for $ty {
@@ -233,6 +235,7 @@ macro_rules! choices {
     }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        #[non_exhaustive]
         pub enum $ty { $( $(#[$variant_meta])* $variant, )+ }
 
         impl $ty {

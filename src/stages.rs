@@ -30,10 +30,10 @@ use crate::graph::Graph;
 use crate::graph::geodesic;
 use crate::graph::geodesic::{PathMethod, Plan, Sources};
 use crate::graph::{Isolated, Locator};
-use crate::input::Data;
 use crate::input::check;
 use crate::input::rows::RowMap;
 use crate::input::scale::scale_of_points;
+use crate::input::{Data, Input};
 use crate::methods::ClassicalMds;
 use crate::neighbors::{Algorithm, Index, Metric, MetricName, NeighborRule, Neighbors, from_distances};
 use crate::scale::Scale;
@@ -46,12 +46,12 @@ use crate::spectrum::{Options, top};
 /// Rows that are not numbers, more neighbours than other rows, a metric that does not
 /// fit the data, cancellation, memory.
 pub fn kneighbors<'a>(
-    data: impl Into<Data<'a>>,
+    data: impl Into<Input<'a>>,
     n_neighbors: usize,
     metric: MetricName,
     ctx: &Ctx,
 ) -> Result<(Array2<usize>, Array2<f64>)> {
-    let near = nearest(data.into(), n_neighbors, metric, ctx)?;
+    let near = nearest(data.into().view(), n_neighbors, metric, ctx)?;
     let rows = near.offsets.len() - 1;
     let shape = |fault: ndarray::ShapeError| Error::input(fault.to_string());
     let indices = near.indices.iter().map(|&index| index as usize).collect();
@@ -67,13 +67,13 @@ pub fn kneighbors<'a>(
 /// # Errors
 /// As [`kneighbors`].
 pub fn neighbors_graph<'a>(
-    data: impl Into<Data<'a>>,
+    data: impl Into<Input<'a>>,
     n_neighbors: usize,
     metric: MetricName,
     ctx: &Ctx,
 ) -> Result<Graph> {
-    let near = nearest(data.into(), n_neighbors, metric, ctx)?;
-    ctx.install(|| Graph::from_neighbors(&near, ctx))
+    let near = nearest(data.into().view(), n_neighbors, metric, ctx)?;
+    ctx.answer(|| Graph::from_neighbors(&near, ctx))
 }
 
 fn nearest(data: Data<'_>, n_neighbors: usize, metric: MetricName, ctx: &Ctx) -> Result<Neighbors> {
@@ -83,7 +83,7 @@ fn nearest(data: Data<'_>, n_neighbors: usize, metric: MetricName, ctx: &Ctx) ->
         return Err(Error::param("n_neighbors", why));
     }
     let metric = metric.metric(2.0)?;
-    ctx.install(|| search(data, None, NeighborRule::Nearest(n_neighbors), metric, Algorithm::Auto, ctx))
+    ctx.answer(|| search(data, None, NeighborRule::Nearest(n_neighbors), metric, Algorithm::Auto, ctx))
 }
 
 /// Lengths of the shortest paths between all nodes of a graph, n × n; infinite between
@@ -96,7 +96,7 @@ pub fn geodesic_distances(graph: &Graph, ctx: &Ctx) -> Result<Array2<f64>> {
     let need = 8 * (rows as u64).saturating_mul(rows as u64);
     ctx.reserve(need, "the matrix of geodesic distances", "take the graph of fewer rows")?;
     let mut distances = Array2::zeros((rows, rows));
-    ctx.install(|| {
+    ctx.answer(|| {
         let plan = Plan::new(graph, PathMethod::Auto, rows, None, ctx)?;
         let sources: Vec<u32> = (0..rows as u32).collect();
         geodesic::rows_into(&plan, &Sources::nodes(&sources), distances.view_mut(), ctx)
@@ -133,7 +133,7 @@ pub fn top_eigenpairs(matrix: &Array2<f64>, count: usize, ctx: &Ctx) -> Result<(
         return Err(Error::input(format!("the matrix must be square, got {rows} x {columns}")));
     }
     check::check_finite(matrix.view(), "the matrix")?;
-    let found = ctx.install(|| top(matrix, count, &Options::default(), ctx))?;
+    let found = ctx.answer(|| top(matrix, count, &Options::default(), ctx))?;
     Ok((found.values, found.vectors))
 }
 

@@ -1,4 +1,4 @@
-//! Graphs of `petgraph` as data: nodes become rows, edge weights lengths.
+//! Graphs as data, also those of `petgraph`: nodes become rows, edge weights lengths.
 //!
 //! Place: before the first stage, for callers whose neighbourhoods are a graph
 //! already. Cost: O(n + m), and a sort of each row.
@@ -7,7 +7,26 @@ use petgraph::Undirected;
 use petgraph::graph::{Graph as PetGraph, IndexType};
 use petgraph::visit::EdgeRef;
 
-use crate::input::{Csr, OwnedData};
+use super::Graph;
+use crate::input::{Csr, Input, OwnedData};
+
+impl From<&Graph> for OwnedData {
+    /// A neighbourhood graph whose weights are distances.
+    fn from(graph: &Graph) -> OwnedData {
+        OwnedData::Graph(Csr {
+            cols: graph.len(),
+            offsets: graph.offsets().to_vec(),
+            indices: graph.targets().to_vec(),
+            values: graph.weights().to_vec(),
+        })
+    }
+}
+
+impl From<&Graph> for Input<'_> {
+    fn from(graph: &Graph) -> Self {
+        OwnedData::from(graph).into()
+    }
+}
 
 impl<N, Ix: IndexType> From<&PetGraph<N, f64, Undirected, Ix>> for OwnedData {
     /// A neighbourhood graph: row i is the node of index i. Of several edges between
@@ -15,16 +34,14 @@ impl<N, Ix: IndexType> From<&PetGraph<N, f64, Undirected, Ix>> for OwnedData {
     /// checked when a method is fitted.
     ///
     /// ```
-    /// use petgraph::graph::UnGraph;
-    /// use planish::input::OwnedData;
-    /// use planish::neighbors::MetricName;
+    /// use planish::choices::MetricName;
+    /// use planish::petgraph::graph::UnGraph;
     /// use planish::{Ctx, methods::Isomap};
     ///
     /// // A path of six nodes.
     /// let path = UnGraph::<(), f64>::from_edges((0..5).map(|i| (i, i + 1, 1.0)));
-    /// let data = OwnedData::from(&path);
     /// let isomap = Isomap::default().metric(MetricName::Precomputed).n_neighbors(2).n_components(1);
-    /// let line = isomap.fit_transform(&data, &Ctx::new(1, 0))?;
+    /// let line = isomap.fit_transform(&path, &Ctx::new(1, 0))?;
     /// assert!(((line[[0, 0]] - line[[5, 0]]).abs() - 5.0).abs() < 1e-9);
     /// # Ok::<(), planish::Error>(())
     /// ```
@@ -46,6 +63,12 @@ impl<N, Ix: IndexType> From<&PetGraph<N, f64, Undirected, Ix>> for OwnedData {
             lengths.offsets.push(lengths.indices.len());
         }
         OwnedData::Graph(lengths)
+    }
+}
+
+impl<N, Ix: IndexType> From<&PetGraph<N, f64, Undirected, Ix>> for Input<'_> {
+    fn from(graph: &PetGraph<N, f64, Undirected, Ix>) -> Self {
+        OwnedData::from(graph).into()
     }
 }
 

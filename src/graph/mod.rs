@@ -59,7 +59,7 @@ impl Graph {
     ///
     /// Where the two directions disagree the smaller distance holds. Entries
     /// that name the row itself or a row that does not exist are left out.
-    pub fn from_neighbors(neighbors: &Neighbors, ctx: &Ctx) -> Result<Graph> {
+    pub(crate) fn from_neighbors(neighbors: &Neighbors, ctx: &Ctx) -> Result<Graph> {
         Ok(CompressedRows::from_neighbors(neighbors, ctx)?.union(ctx)?.into_graph())
     }
 
@@ -94,11 +94,14 @@ impl Graph {
         self.targets.len() / 2
     }
 
-    /// Neighbours of node `i`, ascending, and the weights of the edges to them.
-    ///
-    /// # Panics
-    /// If `i >= self.len()`, as indexing a slice does.
-    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+    /// Neighbours of node `i`, ascending, and the weights of the edges to them; `None`
+    /// when there is no such node.
+    pub fn neighbors(&self, i: usize) -> Option<(&[u32], &[f64])> {
+        (i < self.len()).then(|| self.row(i))
+    }
+
+    /// Neighbours of node `i`, which exists, and the weights of the edges to them.
+    pub(crate) fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.offsets[i]..self.offsets[i + 1];
         (&self.targets[range.clone()], &self.weights[range])
     }
@@ -119,7 +122,7 @@ impl Graph {
     }
 
     /// The graph between `rows` alone; node `i` of the result is `rows[i]`.
-    pub fn subgraph(&self, rows: &[u32], ctx: &Ctx) -> Result<Graph> {
+    pub(crate) fn subgraph(&self, rows: &[u32], ctx: &Ctx) -> Result<Graph> {
         const ABSENT: u32 = u32::MAX;
         let mut place = vec![ABSENT; self.len()];
         for (new, &row) in rows.iter().enumerate() {
@@ -150,7 +153,11 @@ impl Graph {
 
     /// The same edges with other lengths: `length(i, j, weight)`, which must be
     /// symmetric in i and j, finite and not negative.
-    pub fn reweighted(&self, ctx: &Ctx, length: impl Fn(usize, usize, f64) -> f64 + Sync) -> Result<Graph> {
+    pub(crate) fn reweighted(
+        &self,
+        ctx: &Ctx,
+        length: impl Fn(usize, usize, f64) -> f64 + Sync,
+    ) -> Result<Graph> {
         let weights = written_in_place(&self.offsets, ctx, |i, slots| {
             let (targets, old) = self.row(i);
             for ((slot, &j), &weight) in slots.iter_mut().zip(targets).zip(old) {
@@ -163,7 +170,7 @@ impl Graph {
     }
 
     /// The same edges in another unit: `length(weight)`, finite and not negative.
-    pub fn rescaled(&self, length: impl Fn(f64) -> f64) -> Result<Graph> {
+    pub(crate) fn rescaled(&self, length: impl Fn(f64) -> f64) -> Result<Graph> {
         let weights: Vec<f64> = self.weights.iter().map(|&weight| length(weight)).collect();
         if let Some(bad) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
             let row = self.offsets.partition_point(|&begin| begin <= bad) - 1;
@@ -173,7 +180,7 @@ impl Graph {
     }
 
     /// The edges for which `holds(i, j, weight)`, which must be symmetric in i and j.
-    pub fn only(&self, ctx: &Ctx, holds: impl Fn(usize, usize, f64) -> bool + Sync) -> Result<Graph> {
+    pub(crate) fn only(&self, ctx: &Ctx, holds: impl Fn(usize, usize, f64) -> bool + Sync) -> Result<Graph> {
         let part = CompressedRows::written(self.len(), self.usual_degree(), ctx, |i, part| {
             let (targets, weights) = self.row(i);
             let held = targets.iter().zip(weights).filter(|&(&j, &weight)| holds(i, j as usize, weight));
@@ -185,7 +192,7 @@ impl Graph {
 
     /// This graph among `n` nodes, its node i being `rows[i]`, ascending; the
     /// others have no edges.
-    pub fn spread_over(&self, rows: &[u32], n: usize) -> Result<Graph> {
+    pub(crate) fn spread_over(&self, rows: &[u32], n: usize) -> Result<Graph> {
         let sound = rows.len() == self.len()
             && rows.windows(2).all(|pair| pair[0] < pair[1])
             && rows.last().is_none_or(|&last| (last as usize) < n);
@@ -204,7 +211,7 @@ impl Graph {
     /// This graph with `links` added as edges (the smaller weight where there
     /// is one already). Links outside the graph or with a weight that is
     /// negative or not finite are refused.
-    pub fn with_links(&self, links: &[Link], ctx: &Ctx) -> Result<Graph> {
+    pub(crate) fn with_links(&self, links: &[Link], ctx: &Ctx) -> Result<Graph> {
         let n = self.len();
         let mut extra = vec![Vec::new(); n];
         for link in links {

@@ -1,12 +1,12 @@
 //! Conversions from what Rust programs hold: nested vectors, slices of arrays,
-//! `ndarray` views in double and single precision. (Graphs of `petgraph` are
+//! `ndarray` views in double and single precision. (Graphs are
 //! converted in `graph`.)
 //!
 //! Cost: one copy of the numbers where a new matrix is made, none for views.
 
 use ndarray::{Array2, ArrayView2};
 
-use super::{Data, OwnedData, Points, PointsRef};
+use super::{Csr, Data, OwnedData, Points, PointsRef};
 use crate::error::{Error, Result};
 
 impl TryFrom<Vec<Vec<f64>>> for Points {
@@ -15,7 +15,7 @@ impl TryFrom<Vec<Vec<f64>>> for Points {
     /// One point per inner vector; all of one length.
     ///
     /// ```
-    /// use planish::input::Points;
+    /// use planish::Points;
     ///
     /// let points = Points::try_from(vec![vec![1.0, 2.0], vec![3.0, 4.0], vec![5.0, 7.0]])?;
     /// assert_eq!((points.view().rows(), points.view().cols()), (3, 2));
@@ -64,29 +64,35 @@ impl From<Array2<f64>> for Points {
     }
 }
 
+impl<const D: usize> From<&Vec<[f64; D]>> for Points {
+    /// One point per array.
+    fn from(rows: &Vec<[f64; D]>) -> Points {
+        Points::from(rows.as_slice())
+    }
+}
+
+impl Points {
+    /// From numbers row by row, `shape` being (rows, columns).
+    ///
+    /// ```
+    /// let points = planish::Points::from_slice((3, 2), &[1.0, 2.0, 3.0, 4.0, 5.0, 7.0])?;
+    /// assert_eq!(points.view().rows(), 3);
+    /// # planish::Result::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// More or fewer numbers than the shape has.
+    pub fn from_slice(shape: (usize, usize), values: &[f64]) -> Result<Points> {
+        let matrix = Array2::from_shape_vec(shape, values.to_vec()).map_err(|_| {
+            Error::input(format!("{} numbers cannot be {} rows of {}", values.len(), shape.0, shape.1))
+        })?;
+        Ok(Points::Dense(matrix))
+    }
+}
+
 impl From<Points> for OwnedData {
     fn from(points: Points) -> OwnedData {
         OwnedData::Points(points)
-    }
-}
-
-impl<const D: usize> From<&[[f64; D]]> for OwnedData {
-    fn from(rows: &[[f64; D]]) -> OwnedData {
-        OwnedData::Points(Points::from(rows))
-    }
-}
-
-impl From<ArrayView2<'_, f32>> for OwnedData {
-    fn from(matrix: ArrayView2<'_, f32>) -> OwnedData {
-        OwnedData::Points(Points::from(matrix))
-    }
-}
-
-impl TryFrom<Vec<Vec<f64>>> for OwnedData {
-    type Error = Error;
-
-    fn try_from(rows: Vec<Vec<f64>>) -> Result<OwnedData> {
-        Ok(OwnedData::Points(Points::try_from(rows)?))
     }
 }
 
@@ -99,6 +105,13 @@ impl<'a> From<ArrayView2<'a, f64>> for Data<'a> {
 impl<'a> From<&'a Array2<f64>> for Data<'a> {
     fn from(points: &'a Array2<f64>) -> Self {
         Data::Points(PointsRef::Dense(points.view()))
+    }
+}
+
+impl<'a> From<&'a Csr> for Data<'a> {
+    /// Sparse points.
+    fn from(points: &'a Csr) -> Self {
+        Data::Points(PointsRef::Sparse(points))
     }
 }
 
@@ -117,6 +130,70 @@ impl<'a> From<&'a Points> for Data<'a> {
 impl<'a> From<&'a OwnedData> for Data<'a> {
     fn from(data: &'a OwnedData) -> Self {
         data.view()
+    }
+}
+
+/// What `fit`, `transform` and the stages take: data that is lent ([`Data`] and all that
+/// becomes one), or data in another form, which is converted for the call (single
+/// precision, slices of arrays, graphs).
+///
+/// ```
+/// use planish::{Ctx, methods::Pca, ndarray::Array2};
+///
+/// let ctx = Ctx::default();
+/// let single = Array2::<f32>::from_shape_fn((20, 3), |(i, j)| (i * i + j) as f32);
+/// let double = single.mapv(f64::from);
+/// let pca = Pca::default().n_components(1);
+/// assert_eq!(pca.fit_transform(&single, &ctx)?, pca.fit_transform(double.view(), &ctx)?);
+/// let corners = vec![[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]];
+/// assert_eq!(pca.fit_transform(&corners, &ctx)?.dim(), (3, 1));
+/// # planish::Result::Ok(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Input<'a>(Form<'a>);
+
+#[derive(Debug, Clone)]
+enum Form<'a> {
+    Lent(Data<'a>),
+    Converted(OwnedData),
+}
+
+impl Input<'_> {
+    /// The data, whoever owns it.
+    pub(crate) fn view(&self) -> Data<'_> {
+        match &self.0 {
+            Form::Lent(data) => data.reborrow(),
+            Form::Converted(data) => data.view(),
+        }
+    }
+}
+
+impl<'a, T: Into<Data<'a>>> From<T> for Input<'a> {
+    fn from(data: T) -> Self {
+        Input(Form::Lent(data.into()))
+    }
+}
+
+/// Forms that points are made of.
+macro_rules! converted {
+    ($([$($generic:tt)*] $from:ty),+ $(,)?) => {
+        $(impl<$($generic)*> From<$from> for Input<'_> {
+            fn from(data: $from) -> Self {
+                Input(Form::Converted(Points::from(data).into()))
+            }
+        })+
+    };
+}
+converted!(
+    [] &Array2<f32>,
+    [] ArrayView2<'_, f32>,
+    [const D: usize] &[[f64; D]],
+    [const D: usize] &Vec<[f64; D]>,
+);
+
+impl From<OwnedData> for Input<'_> {
+    fn from(data: OwnedData) -> Self {
+        Input(Form::Converted(data))
     }
 }
 

@@ -1,5 +1,5 @@
 //! What a caller hands to a method: points, distances, a kernel, a graph, or
-//! points with their neighbours. Any stage of the dataflow is a door.
+//! points with their neighbours.
 
 use ndarray::{Array2, ArrayView2, Axis};
 
@@ -7,8 +7,10 @@ use super::rows::as_indices;
 use super::{Csr, Points, PointsRef};
 use crate::error::{Error, Result};
 
-/// What a caller hands to a method: any stage of the dataflow is a door.
+/// What a caller hands to a method: points, distances, a kernel, a graph, or
+/// points with their neighbours.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Data<'a> {
     /// Points, one per row.
     Points(PointsRef<'a>),
@@ -30,7 +32,7 @@ pub enum Data<'a> {
 
 impl Data<'_> {
     /// The same data, lent for a shorter time.
-    pub fn reborrow(&self) -> Data<'_> {
+    pub(crate) fn reborrow(&self) -> Data<'_> {
         match self {
             Data::Points(points) => Data::Points(points.reborrow()),
             Data::Distances(matrix) => Data::Distances(matrix.reborrow()),
@@ -79,7 +81,7 @@ impl Data<'_> {
     }
 
     /// The kind in words, for error messages.
-    pub fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Data::Points(_) => "points",
             Data::Distances(_) => "precomputed distances",
@@ -92,6 +94,7 @@ impl Data<'_> {
 
 /// Rows of [`Data`] that are held here.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum OwnedData {
     /// Points, one per row.
     Points(Points),

@@ -30,11 +30,6 @@ impl RowMap {
         RowMap { rows, used: None, duplicates: Vec::new() }
     }
 
-    /// Some rows of the data, ascending.
-    pub fn some(rows: usize, used: Vec<u32>) -> RowMap {
-        RowMap { rows, used: Some(used), duplicates: Vec::new() }
-    }
-
     /// One row of each set of duplicates: `firsts` are the distinct rows, ascending, and
     /// row i of the data is a duplicate of `firsts[distinct_of[i]]`.
     pub fn distinct(firsts: &[u32], distinct_of: &[u32]) -> RowMap {

@@ -32,6 +32,21 @@ pub fn power_of_two_scale(values: impl IntoIterator<Item = f64>) -> Option<f64> 
     Some(2.0_f64.powi(-exponent.clamp(-1022, 1022)))
 }
 
+/// A matrix whose numbers `write` writes, row after row.
+pub(crate) fn written_by_rows(
+    shape: (usize, usize),
+    write: impl FnOnce(&mut [f64]) -> Result<()>,
+) -> Result<Array2<f64>> {
+    let mut values = vec![0.0; shape.0 * shape.1];
+    write(&mut values)?;
+    by_rows(shape, values)
+}
+
+/// The matrix of these numbers, row after row.
+pub(crate) fn by_rows(shape: (usize, usize), values: Vec<f64>) -> Result<Array2<f64>> {
+    Array2::from_shape_vec(shape, values).map_err(|fault| Error::input(fault.to_string()))
+}
+
 fn scale_of(matrix: ArrayView2<f64>, what: &str) -> Result<f64> {
     power_of_two_scale(matrix.iter().copied())
         .ok_or_else(|| Error::input(format!("the {what} contains NaN or infinite entries")))

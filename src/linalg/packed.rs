@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
 use crate::context::Ctx;
@@ -152,11 +152,7 @@ impl<T: Stored> PackedDistances<T> {
     pub fn to_dense(&self) -> Array2<f64> {
         let n = self.order.len();
         let mut dense = Array2::zeros((n, n));
-        if n == 0 {
-            return dense;
-        }
-        let rows = dense.as_slice_mut().unwrap_or_default();
-        rows.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
+        dense.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
             for (j, entry) in row.iter_mut().enumerate() {
                 *entry = self.get(i, j);
             }

@@ -7,11 +7,17 @@ use serde::Serialize;
 use super::{Attribute, Fitted, Method, Model, fit};
 use crate::context::Ctx;
 use crate::error::{Result, Warning};
-use crate::input::Data;
+use crate::input::{Data, Input};
 use crate::params::Value;
 
+/// What keeps other crates from implementing the traits here, so that they can grow.
+pub trait Sealed {}
+
+impl<T: Method> Sealed for T {}
+impl<M> Sealed for Fitted<M> {}
+
 /// A method behind a pointer.
-pub trait AnyMethod: Send + Sync {
+pub trait AnyMethod: Sealed + Send + Sync {
     /// Fit data of any kind.
     ///
     /// # Errors
@@ -36,7 +42,7 @@ impl<T: Method> AnyMethod for T {
 }
 
 /// A fitted method behind a pointer; see [`Fitted`] for each of these.
-pub trait AnyModel: Send + Sync {
+pub trait AnyModel: Sealed + Send + Sync {
     /// See [`Fitted::embedding`].
     fn embedding(&self) -> Option<ArrayView2<'_, f64>>;
     /// See [`Fitted::attributes`].
@@ -96,6 +102,6 @@ impl<M: Model + Serialize> AnyModel for Fitted<M> {
 ///
 /// # Errors
 /// See [`Fitted::transform`].
-pub fn transform<'a>(model: &dyn AnyModel, data: impl Into<Data<'a>>, ctx: &Ctx) -> Result<Array2<f64>> {
-    model.transform(data.into(), ctx)
+pub fn transform<'a>(model: &dyn AnyModel, data: impl Into<Input<'a>>, ctx: &Ctx) -> Result<Array2<f64>> {
+    model.transform(data.into().view(), ctx)
 }

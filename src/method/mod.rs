@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::context::Ctx;
 use crate::error::{Error, Result, Warning};
 use crate::input::scale::{ScaledData, scale_of_affinities, scale_of_data};
-use crate::input::{Data, check_finite, check_points};
+use crate::input::{Data, Input, check_finite, check_points};
 use crate::params::Params;
 use crate::scale::Scale;
 
@@ -61,7 +61,7 @@ impl Scaling {
 /// A method as its author writes it: parameters, the computation, its memory.
 pub trait Method: Params + Clone + Send + Sync {
     /// What fitting gives.
-    type Model: Model + Serialize + DeserializeOwned + 'static;
+    type Model: Model + Clone + Serialize + DeserializeOwned + 'static;
 
     /// The method itself, from checked data at a safe scale to a model.
     fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<Self::Model>;
@@ -127,6 +127,9 @@ pub struct Fitted<M> {
     warnings: Vec<Warning>,
 }
 
+/// What fitting the method `T` gives, for signatures and fields: `planish::Model<Isomap>`.
+pub type ModelOf<T> = Fitted<<T as Method>::Model>;
+
 /// Fit: check the data, scale it, compute, check the result.
 pub(crate) fn fit<T: Method>(method: &T, data: Data<'_>, ctx: &Ctx) -> Result<Fitted<T::Model>> {
     let compute = |data: Data<'_>, lengths: Scale, ctx: &Ctx| {
@@ -144,7 +147,7 @@ pub(crate) fn drive<M: Model>(
     ctx: &Ctx,
     compute: impl FnOnce(Data<'_>, Scale, &Ctx) -> Result<M> + Send,
 ) -> Result<Fitted<M>> {
-    answer(ctx, || {
+    ctx.answer(|| {
         check_data(data)?;
         let (scale, lengths) = scaling.scales(data);
         let run = ctx.for_run(lengths);
@@ -161,16 +164,6 @@ pub(crate) fn drive<M: Model>(
         fitted.check(data.rows())?;
         Ok(fitted)
     })
-}
-
-/// Run `work` in the context's threads; once a request to stop is answered the context
-/// is ready for the next call.
-fn answer<T: Send>(ctx: &Ctx, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let result = ctx.install(work);
-    if matches!(result, Err(Error::Cancelled)) {
-        ctx.answered();
-    }
-    result
 }
 
 impl<M: Model> Fitted<M> {
@@ -216,8 +209,9 @@ impl<M: Model> Fitted<M> {
         &self.warnings
     }
 
-    /// What the method computed, at the scale it worked at (see [`crate::scale`]).
-    pub fn model(&self) -> &M {
+    /// What the method computed, at the scale it worked at.
+    #[cfg(test)]
+    pub(crate) fn model(&self) -> &M {
         &self.model
     }
 
@@ -226,8 +220,9 @@ impl<M: Model> Fitted<M> {
     /// # Errors
     /// Rows that are not numbers, of another kind or width, or too far away to be
     /// placed, each named; cancellation; memory.
-    pub fn transform<'a>(&self, data: impl Into<Data<'a>>, ctx: &Ctx) -> Result<Array2<f64>> {
+    pub fn transform<'a>(&self, data: impl Into<Input<'a>>, ctx: &Ctx) -> Result<Array2<f64>> {
         let data = data.into();
+        let data = data.view();
         let mut placed = self.run(ctx, |run| {
             check_data(data)?;
             self.model.transform(self.scaling.apply(self.scale, data).view(), run)
@@ -271,7 +266,7 @@ impl<M: Model> Fitted<M> {
 
     /// Work on new rows, with warnings passed on to the caller's context.
     fn run<T: Send>(&self, ctx: &Ctx, work: impl FnOnce(&Ctx) -> Result<T> + Send) -> Result<T> {
-        answer(ctx, || {
+        ctx.answer(|| {
             let run = ctx.for_run(self.lengths);
             let result = work(&run)?;
             run.check()?;

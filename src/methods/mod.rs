@@ -10,9 +10,9 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::extend::{FittedKernelMap, KernelMap};
-use crate::input::Data;
+use crate::input::Input;
 use crate::method;
-use crate::method::{AnyMethod, AnyModel, Fitted, Method, Model};
+use crate::method::{AnyMethod, AnyModel, Fitted, Method, Model, ModelOf};
 use crate::params::{Params, Value};
 
 /// Declares a method's parameters: the shared ones and its own.
@@ -83,7 +83,7 @@ macro_rules! geodesic_params {
 
 macro_rules! methods {
     ($($file:ident::$ty:ident),+ $(,)?) => {
-        $(pub mod $file; pub use $file::$ty;)+
+        $(pub(crate) mod $file; pub use $file::$ty;)+
 
         $(impl $ty {
             /// Fit to data of any kind the method takes.
@@ -92,22 +92,22 @@ macro_rules! methods {
             /// Parameters or data the method cannot use, each named; cancellation; memory.
             pub fn fit<'a>(
                 &self,
-                data: impl Into<Data<'a>>,
+                data: impl Into<Input<'a>>,
                 ctx: &Ctx,
-            ) -> Result<Fitted<<$ty as Method>::Model>> {
-                method::fit(self, data.into(), ctx)
+            ) -> Result<ModelOf<$ty>> {
+                method::fit(self, data.into().view(), ctx)
             }
 
             /// Fit, and the coordinates of the training rows.
             ///
             /// # Errors
             /// As [`Self::fit`].
-            pub fn fit_transform<'a>(&self, data: impl Into<Data<'a>>, ctx: &Ctx) -> Result<Array2<f64>> {
+            pub fn fit_transform<'a>(&self, data: impl Into<Input<'a>>, ctx: &Ctx) -> Result<Array2<f64>> {
                 let data = data.into();
-                let fitted = self.fit(data, ctx)?;
+                let fitted = self.fit(data.view(), ctx)?;
                 match fitted.embedding() {
                     Some(placed) => Ok(placed.to_owned()),
-                    None => fitted.transform(data, ctx),
+                    None => fitted.transform(data.view(), ctx),
                 }
             }
 
@@ -120,7 +120,7 @@ macro_rules! methods {
             ///
             /// # Errors
             /// Bytes that are no model of this method, or damaged.
-            pub fn restore(bytes: &[u8]) -> Result<Fitted<<$ty as Method>::Model>> {
+            pub fn restore(bytes: &[u8]) -> Result<ModelOf<$ty>> {
                 method::read(<$ty as Params>::NAME, bytes)
             }
         })+
@@ -167,6 +167,16 @@ methods!(
     spectral_embedding::SpectralEmbedding,
     diffusion_maps::DiffusionMaps,
 );
+
+impl KernelMap {
+    /// The map that [`Fitted::save`] wrote.
+    ///
+    /// # Errors
+    /// Bytes that are no kernel map, or damaged.
+    pub fn restore(bytes: &[u8]) -> Result<Fitted<FittedKernelMap>> {
+        method::read(<KernelMap as Params>::NAME, bytes)
+    }
+}
 
 fn boxed<M: Model + Serialize + DeserializeOwned + 'static>(
     name: &str,

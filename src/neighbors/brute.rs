@@ -15,6 +15,7 @@ use super::table::{Budget, Part, concatenate};
 use super::{NeighborRule, Neighbors};
 use crate::context::Ctx;
 use crate::error::Result;
+use crate::linalg::dense::written_by_rows;
 
 /// Queries that share one pass over the rows.
 const QUERIES: usize = 8;
@@ -138,20 +139,20 @@ impl<P: Pairs, A: Allow> NullaryFnOnce for Meet<'_, P, A> {
 
 /// The distances of all pairs, queries as rows.
 pub(super) fn table<P: Pairs>(pairs: &P, ctx: &Ctx) -> Result<Array2<f64>> {
-    let mut distances = Array2::zeros((pairs.queries(), pairs.rows()));
+    let shape = (pairs.queries(), pairs.rows());
     let width = pairs.rows().max(1);
     let arch = Arch::new();
-    let rows = distances.as_slice_mut().unwrap_or_default();
-    rows.par_chunks_mut(width).enumerate().try_for_each(|(query, row)| {
-        let block = (BLOCK / pairs.dims().max(1)).max(1);
-        for (at, part) in row.chunks_mut(block).enumerate() {
-            ctx.check()?;
-            arch.dispatch(Measured { pairs, query, first: at * block, distances: part });
-        }
-        ctx.advance(1);
-        Ok(())
-    })?;
-    Ok(distances)
+    written_by_rows(shape, |distances| {
+        distances.par_chunks_mut(width).enumerate().try_for_each(|(query, row)| {
+            let block = (BLOCK / pairs.dims().max(1)).max(1);
+            for (at, part) in row.chunks_mut(block).enumerate() {
+                ctx.check()?;
+                arch.dispatch(Measured { pairs, query, first: at * block, distances: part });
+            }
+            ctx.advance(1);
+            Ok(())
+        })
+    })
 }
 
 /// One query and some consecutive rows. A type and not a closure: see `walk`.

@@ -204,7 +204,8 @@ mod tests {
     #[test]
     fn data_that_does_not_fit_the_metric_is_refused() {
         let (ctx, points) = (Ctx::new(1, 0), points());
-        let refused = |data: Data<'_>, metric| Dissimilarities::new(data, metric, &ctx).unwrap_err().to_string();
+        let refused =
+            |data: Data<'_>, metric| Dissimilarities::new(data, metric, &ctx).unwrap_err().to_string();
         assert!(refused(Data::from(&points), None).contains("metric='precomputed'"));
         let square = Array2::<f64>::zeros((4, 4));
         assert!(refused(Data::Distances(square.view()), Some(Metric::Euclidean)).contains("metric"));

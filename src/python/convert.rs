@@ -2,7 +2,8 @@
 
 use ndarray::Array2;
 use numpy::{
-    IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods, ToPyArray,
+    IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods,
+    ToPyArray,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
@@ -81,7 +82,7 @@ fn compressed_rows(tuple: &Bound<'_, PyTuple>, cols: Option<usize>) -> PyResult<
         return Err(PyValueError::new_err("indptr of a sparse matrix must hold at least one number"));
     }
     let cols = cols.unwrap_or(offsets.len() - 1);
-    Ok(Csr { cols, offsets, indices, values: values.as_array().to_vec() })
+    Csr::new(cols, offsets, indices, values.as_array().to_vec()).map_err(|fault| raise(tuple.py(), fault))
 }
 
 fn whole_numbers(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<usize>> {
@@ -107,7 +108,9 @@ pub fn parameters(named: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
                     named.py(),
                     Error::ParamType {
                         name,
-                        expected: "None, a flag, a number, a name, a list of numbers or a 2-dimensional array".into(),
+                        expected:
+                            "None, a flag, a number, a name, a list of numbers or a 2-dimensional array"
+                                .into(),
                         got: value.get_type().name()?.to_string(),
                     },
                 )),

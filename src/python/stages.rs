@@ -25,7 +25,7 @@ pub(super) fn search(
 ) -> Result<Neighbors> {
     let metric: MetricName = named("metric", metric)?;
     let algorithm: Algorithm = named("algorithm", algorithm)?;
-    ctx.install(|| stages::search(data, query, rule, metric.metric(p)?, algorithm, ctx))
+    ctx.answer(|| stages::search(data, query, rule, metric.metric(p)?, algorithm, ctx))
 }
 
 /// Shortest-path distances from `sources` (all rows when `None`) over a graph,

@@ -203,7 +203,8 @@ impl SymmetricOperator for Inverse<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Form, assemble};
+    use crate::kernel::Form;
+    use crate::kernel::local::assemble::assemble;
 
     /// Blocks whose root is the second difference along a path of n nodes.
     fn path(n: usize) -> Blocks {

@@ -3,6 +3,7 @@
 
 mod architecture;
 mod extend;
+mod face;
 mod graph;
 mod kernel;
 mod methods;

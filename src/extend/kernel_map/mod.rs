@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
-use crate::input::Data;
+use crate::input::{Data, Input};
 use crate::input::{PointsRef, check_finite, check_points};
 use crate::linalg::gmres::{Limits, gmres};
 use crate::linalg::{power_of_two_scale, pseudo_inverse_times};
@@ -47,7 +47,7 @@ params! {
     /// The kernel mapping of an embedding.
     ///
     /// ```
-    /// use planish::{Ctx, extend::KernelMap};
+    /// use planish::{Ctx, KernelMap, ndarray};
     ///
     /// let curve = ndarray::Array2::from_shape_fn((50, 2), |(i, axis)| {
     ///     let t = i as f64 / 10.0;
@@ -108,11 +108,12 @@ impl KernelMap {
     /// not match; memory; cancellation.
     pub fn fit<'a>(
         &self,
-        points: impl Into<Data<'a>>,
+        points: impl Into<Input<'a>>,
         coordinates: ArrayView2<'_, f64>,
         ctx: &Ctx,
     ) -> Result<Fitted<FittedKernelMap>> {
-        let data = points.into();
+        let points = points.into();
+        let data = points.view();
         if !matches!(data, Data::Points(_)) {
             let kind = data.kind();
             return Err(Error::input(format!("the kernel map is made of points, it cannot use {kind}")));
@@ -278,12 +279,13 @@ fn mean_coordinates(coordinates: ArrayView2<'_, f64>, distinct_of: &[u32], place
 }
 
 impl FittedKernelMap {
-    /// Formula (42) as it stands, training rows included: what [`Model::transform`]
+    /// Formula (42) as it stands, training rows included: what `transform`
     /// gives except that rows on a training place are not set to its coordinates.
     ///
     /// # Errors
     /// Rows of another width, cancellation, memory.
-    pub fn formula(&self, points: PointsRef<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+    #[cfg(test)]
+    pub(crate) fn formula(&self, points: PointsRef<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         ctx.install(|| self.each_row(points, false, ctx))
     }
 

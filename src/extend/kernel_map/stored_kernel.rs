@@ -23,8 +23,13 @@ const DENSE_SHARE: f64 = 0.6;
 
 /// K'', n × n.
 pub(super) enum StoredKernel {
-    Dense(Array2<f64>),
-    Sparse { offsets: Vec<usize>, indices: Vec<u32>, values: Vec<f64> },
+    /// Row after row.
+    Dense(Vec<f64>),
+    Sparse {
+        offsets: Vec<usize>,
+        indices: Vec<u32>,
+        values: Vec<f64>,
+    },
 }
 
 impl StoredKernel {
@@ -39,7 +44,7 @@ impl StoredKernel {
     pub fn new(kernel: &LocalKernel, points: PointsRef<'_>, ctx: &Ctx) -> Result<StoredKernel> {
         let n = kernel.len();
         let mut stored = if kernel.share() >= DENSE_SHARE {
-            StoredKernel::Dense(Array2::zeros((n, n)))
+            StoredKernel::Dense(vec![0.0; n * n])
         } else {
             StoredKernel::Sparse { offsets: vec![0], indices: Vec::new(), values: Vec::new() }
         };
@@ -50,9 +55,7 @@ impl StoredKernel {
             for (row, weights) in rows.iter().zip(weights) {
                 match &mut stored {
                     StoredKernel::Dense(matrix) => {
-                        let mut target = matrix.row_mut(*row);
-                        // proof: a row of a row-major matrix is contiguous.
-                        let target = target.as_slice_mut().unwrap_or_default();
+                        let target = &mut matrix[row * n..(row + 1) * n];
                         weights.entries.iter().for_each(|&(at, value)| target[at as usize] = value);
                     }
                     StoredKernel::Sparse { offsets, indices, values } => {
@@ -86,8 +89,7 @@ impl StoredKernel {
     fn row_times(&self, row: usize, n: usize, x: &[f64], sums: &mut [f64]) {
         match self {
             StoredKernel::Dense(matrix) => {
-                // Made row-major above.
-                let weights = &matrix.as_slice().unwrap_or_default()[row * n..(row + 1) * n];
+                let weights = &matrix[row * n..(row + 1) * n];
                 // A loop and not `for_each`, whose closure would be compiled on its own.
                 for (sum, column) in sums.iter_mut().zip(x.chunks(n)) {
                     *sum = dot(weights, column);
@@ -107,7 +109,7 @@ impl StoredKernel {
     /// The whole matrix.
     pub fn to_dense(&self, n: usize) -> Array2<f64> {
         match self {
-            StoredKernel::Dense(matrix) => matrix.clone(),
+            StoredKernel::Dense(matrix) => Array2::from_shape_fn((n, n), |(i, j)| matrix[i * n + j]),
             StoredKernel::Sparse { offsets, indices, values } => {
                 let mut matrix = Array2::zeros((n, n));
                 for row in 0..n {
