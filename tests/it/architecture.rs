@@ -141,6 +141,7 @@ fn every_file_says_what_it_owns_and_has_a_name() {
 /// `spectrum` and `optimize` are two ways to the same place.
 const ORDER: &[&[&str]] = &[
     &["error"],
+    &["scale"],
     &["context"],
     &["params"],
     &["linalg"],
@@ -151,8 +152,10 @@ const ORDER: &[&[&str]] = &[
     &["kernel"],
     &["spectrum", "optimize"],
     &["embedding"],
+    &["method"],
     &["extend"],
     &["methods"],
+    &["stages"],
     &["python"],
 ];
 

@@ -1,8 +1,11 @@
 //! Methods by family, and what their tests share.
 
+mod affinities;
+mod diffusion_maps;
+mod family;
 mod isomap;
-mod laplacian;
 mod locally_linear_embedding;
+mod spectral_embedding;
 
 use ndarray::Array2;
 
