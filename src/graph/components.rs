@@ -29,6 +29,32 @@ choices! {
     }
 }
 
+/// What a [`Policy`] comes to for several components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Refuse.
+    Refuse,
+    /// Keep one component, leave out the rows of all others.
+    Only(usize),
+    /// Join them, where distances between them are known.
+    Join,
+    /// Keep them all, apart from one another.
+    Keep,
+}
+
+impl Policy {
+    /// What is to be done with these components; a new policy is a choice above and a
+    /// line here.
+    pub fn action(self, components: &Components) -> Action {
+        match self {
+            Policy::Error => Action::Refuse,
+            Policy::Largest => Action::Only(components.largest()),
+            Policy::Bridge => Action::Join,
+            Policy::Separate => Action::Keep,
+        }
+    }
+}
+
 /// Which component each node belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Components {
@@ -68,18 +94,18 @@ impl Components {
         Error::Disconnected { count: self.count(), sizes: self.sizes_in_words(), labels: self.labels }
     }
 
-    /// The warning of [`Policy::Largest`]: `subject` has these components, and `remedy`
+    /// The warning of [`Action::Only`]: `subject` has these components, and `remedy`
     /// says why, and what would keep all rows.
-    pub fn warn_of_largest(&self, subject: &str, remedy: &str, ctx: &Ctx) {
-        let rows = self.labels.len();
+    pub fn warn_of_rows_left_out(&self, kept: usize, subject: &str, remedy: &str, ctx: &Ctx) {
+        let (rows, embedded) = (self.labels.len(), self.sizes[kept]);
         ctx.warn(
             WarningKind::Disconnected,
             format!(
-                "the number of connected components of {subject} is {} (sizes {}); the largest is embedded and {} of {rows} rows are \
-                 left out (NaN); {remedy}",
+                "the number of connected components of {subject} is {} (sizes {}); the one of {embedded} rows is \
+                 embedded and {} of {rows} rows are left out (NaN); {remedy}",
                 self.count(),
                 self.sizes_in_words(),
-                rows - self.sizes[self.largest()]
+                rows - embedded
             ),
         );
     }
@@ -162,24 +188,21 @@ pub fn connect(
     if found.count() <= 1 {
         return Ok(unchanged(graph, rows, of_data.labels));
     }
-    match (policy, links) {
-        (Policy::Error, _) => Err(of_data.refusal()),
-        (Policy::Separate, _) => Ok(unchanged(graph, rows, of_data.labels)),
-        (Policy::Largest, _) => {
-            of_data.warn_of_largest(
-                "the neighbourhood graph",
-                "raise `n_neighbors` or `radius` to keep them",
-                ctx,
-            );
-            let kept = found.rows_of(of_data.largest());
+    match (policy.action(&of_data), links) {
+        (Action::Refuse, _) => Err(of_data.refusal()),
+        (Action::Keep, _) => Ok(unchanged(graph, rows, of_data.labels)),
+        (Action::Only(component), _) => {
+            let remedy = "raise `n_neighbors` or `radius` to keep them";
+            of_data.warn_of_rows_left_out(component, "the neighbourhood graph", remedy, ctx);
+            let kept = found.rows_of(component);
             Ok(unchanged(graph.subgraph(&kept, ctx)?, rows.only(&kept), of_data.labels))
         }
-        (Policy::Bridge, Some(links)) => {
+        (Action::Join, Some(links)) => {
             let bridges = spanning_links(&found, links, ctx)?;
             warn_of_bridges(&of_data, &bridges, ctx);
             Ok(Connected { graph: graph.with_links(&bridges, ctx)?, rows, labels: of_data.labels, bridges })
         }
-        (Policy::Bridge, None) => Err(Error::Unsupported(format!(
+        (Action::Join, None) => Err(Error::Unsupported(format!(
             "the number of connected components of the sparse graph is {} (sizes {}) and the distances between them are not known, \
              so they cannot be bridged; give points or distances, a connected graph, or set \
              disconnected='largest'",

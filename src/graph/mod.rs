@@ -23,7 +23,7 @@ mod search;
 pub mod shortcuts;
 
 pub use closed_groups::closed_groups;
-pub use components::{Components, Connected, Policy, components, connect};
+pub use components::{Action, Components, Connected, Policy, components, connect};
 pub use known_edges::KnownEdges;
 pub use local_neighborhoods::{LocalNeeds, LocalNeighborhoods};
 pub use locate::{Isolated, Locator, check_placeable};

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::context::Ctx;
 use crate::error::{Result, WarningKind};
-use crate::graph::{Components, NeighborhoodGraph, NeighborhoodParams, Policy};
+use crate::graph::{Action, Components, NeighborhoodGraph, NeighborhoodParams, Policy};
 use crate::input::rows::RowMap;
 use crate::kernel::affinity::Affinity;
 
@@ -42,16 +42,16 @@ pub fn by_policy(
     if count <= 1 {
         return Ok(ConnectedAffinity { affinity, components, labels, rows });
     }
-    match policy {
-        Policy::Error => Err(components.refusal()),
-        Policy::Largest => {
-            components.warn_of_largest("the affinities", why, ctx);
-            let kept = components.rows_of(components.largest());
+    match policy.action(&components) {
+        Action::Refuse => Err(components.refusal()),
+        Action::Only(component) => {
+            components.warn_of_rows_left_out(component, "the affinities", why, ctx);
+            let kept = components.rows_of(component);
             let affinity = affinity.between(&kept, ctx)?;
             let components = Components { labels: vec![0; kept.len()], sizes: vec![kept.len()] };
             Ok(ConnectedAffinity { affinity, components, labels, rows: rows.only(&kept) })
         }
-        Policy::Bridge | Policy::Separate => {
+        Action::Join | Action::Keep => {
             ctx.warn(
                 WarningKind::Disconnected,
                 format!(
