@@ -92,7 +92,7 @@ impl Data<'_> {
     }
 }
 
-/// Rows of [`Data`] that are held here.
+/// [`Data`] that owns its numbers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum OwnedData {

@@ -136,7 +136,7 @@ impl Affinity {
     }
 }
 
-/// Pieces of a full matrix, by walking along the entries that hold.
+/// Connected components of a full matrix, by a search along the entries that hold.
 fn dense_components(
     matrix: ArrayView2<'_, f64>,
     holds: impl Fn(usize, usize, f64) -> bool,
@@ -224,7 +224,7 @@ impl Heat {
         Heat { bandwidth, least: 0.0 }
     }
 
-    /// With a weight for every distance, so that a row hung onto another, however far,
+    /// With a weight for every distance, so that a row joined to another, however far,
     /// keeps it.
     pub fn lasting(self) -> Heat {
         Heat { least: self.least.max(LEAST_HEAT), ..self }

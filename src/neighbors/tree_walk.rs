@@ -38,7 +38,7 @@ impl Guide for Everyone {
     }
 }
 
-/// All rows but the query itself, told by index.
+/// All rows but the query itself, recognised by its index.
 pub(super) struct Others<'a>(pub &'a [u32]);
 
 impl Guide for Others<'_> {

@@ -40,7 +40,7 @@ const SPREAD: f64 = 1e-3;
 /// Rows from which solves are corrected by the root.
 const CORRECTED_FROM: usize = 100_000;
 /// Eigenvalues, relative to the matrix, below which they are too, and how often:
-/// of vectors that σ hardly tells apart each correction removes most of the error.
+/// of vectors that σ hardly separates each correction removes most of the error.
 const CORRECTED_BELOW: f64 = 4.0 * f64::EPSILON;
 const CORRECTIONS: usize = 3;
 

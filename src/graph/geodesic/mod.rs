@@ -8,7 +8,7 @@
 //! ones together, and batches run in parallel. Every kernel is exact: within
 //! one plan the distance from a source to a node has the same bits whatever
 //! other sources run with it and however many threads there are. The plain
-//! heap is the twin the others are tested against.
+//! heap is the reference the others are tested against.
 //!
 //! | kernel | good for | paper |
 //! |---|---|---|
