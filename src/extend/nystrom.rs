@@ -8,7 +8,7 @@
 //!
 //! w are the new row's affinities to the training rows, μ and λ eigenvalues. At a
 //! training row with its own affinities both are the eigenvalue equation and give
-//! back its coordinates. Where μ is next to zero the first divides noise by nothing:
+//! back its coordinates. Where μ is nearly zero the first divides rounding by it:
 //! there new rows get the weighted mean of their neighbours, with a warning.
 //! The second has its pole at a degree of the row, on the far side of which nearer
 //! neighbours push the row away: such a row is refused.

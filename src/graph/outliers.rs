@@ -1,8 +1,8 @@
 //! Rows so far from all others that they would dominate the embedding.
 //!
 //! Owns: finding them. Place: after a graph is connected, before paths. Distances
-//! enter classical scaling squared, so a single row a thousand spreads away takes
-//! a coordinate for itself and the others lose it. A row counts as an outlier
+//! enter classical scaling squared, so a single row very far away takes
+//! a whole coordinate. A row counts as an outlier
 //! when every edge to the others is longer than three times the longest path
 //! along the others; there must be few such rows. Ordinary
 //! data has no edge of that kind and is left after one look at the edges.

@@ -1,4 +1,4 @@
-//! What a caller hands to a method: points, distances, a kernel, a graph, or
+//! What a method takes: points, distances, a kernel, a graph, or
 //! points with their neighbours.
 
 use ndarray::{Array2, ArrayView2, Axis};

@@ -190,7 +190,7 @@ pub fn within_reach(reach: (f64, u32), distance: f64, index: u32) -> bool {
     distance.total_cmp(&reach.0).then(index.cmp(&reach.1)).is_le()
 }
 
-/// ½(A + Aᵀ) of who is in whose list: 1 for mutual neighbours, ½ for one-sided
+/// ½(A + Aᵀ) of the lists of neighbours: 1 for mutual neighbours, ½ for one-sided
 /// ones. A link that is in no list joins two components and weighs 1.
 pub fn votes(lengths: &Graph, reach: &[(f64, u32)], ctx: &Ctx) -> Result<Graph> {
     lengths.reweighted(ctx, |i, j, distance| {

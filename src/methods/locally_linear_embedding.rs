@@ -1,5 +1,5 @@
 //! Locally linear embedding in its four forms: coordinates in which every
-//! neighbourhood keeps its own geometry.
+//! neighbourhood keeps its geometry.
 //!
 //! LLE (Roweis and Saul 2000), modified LLE (Zhang and Wang 2007), Hessian LLE
 //! (Donoho and Grimes 2003), LTSA (Zhang and Zha 2004). Symbols: k neighbours,
@@ -10,8 +10,8 @@
 //! 3. their sum M (`kernel::local::assemble`)              n·k²
 //! 4. the d eigenvectors of M above the constant, unit columns
 //!
-//! Steps 2 to 4 for each connected component; components are laid side by side. A new row is its barycentric combination of its nearest training rows, and so
-//! are its coordinates. Coordinates have no unit: columns have length one, as in
+//! Steps 2 to 4 for each connected component; components are laid side by side. A new row
+//! is placed by its barycentric weights on its nearest training rows. Coordinates have no unit: columns have length one, as in
 //! scikit-learn.
 
 use std::sync::OnceLock;

@@ -1,7 +1,7 @@
 //! Neighbours out of distances that are already known.
 //!
-//! Place in the dataflow: the door for precomputed distances; it leads to the
-//! same `Neighbors` as points do. Cost: O(m n).
+//! Place in the dataflow: precomputed distances in, the same `Neighbors` out as for
+//! points. Cost: O(m n).
 
 use ndarray::ArrayView2;
 

@@ -2,8 +2,8 @@
 //!
 //! Place: after the eigenvectors v of a normalised Laplacian, where coordinates f =
 //! D^-½ v are made of them. A solver gives v with an error of about ε, so that v over a
-//! root that is next to nothing has no digits left. But the eigenvalue equation says
-//! what such rows are, given the others:
+//! root that is nearly zero has no digits left. But the eigenvalue equation gives
+//! such rows from the others:
 //!
 //! ```text
 //! (1 − λ) f_i = Σ_j P_ij f_j        P = D^-1 W

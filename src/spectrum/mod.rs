@@ -1,7 +1,7 @@
 //! Which end of the spectrum, how many eigenpairs, by which solver, in which
 //! order and with which sign: the last stage before coordinates.
 //!
-//! Methods hand over a [`SymmetricOperator`] (a matrix they never need to form)
+//! Methods give a [`SymmetricOperator`] (a matrix they never need to form)
 //! and get its algebraically largest eigenpairs from [`top`]. Small matrices go
 //! to a dense decomposition, large ones to a block Krylov iteration whose cost
 //! is a handful of products with the matrix. The smallest eigenpairs of a sparse

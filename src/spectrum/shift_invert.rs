@@ -2,7 +2,7 @@
 //!
 //! σ is of the size of rounding, only there to keep the pivots of a singular
 //! matrix positive; the null vectors themselves are deflated. A factor that
-//! fails its probe, or a pivot that is not positive, is made anew with a larger
+//! fails its probe, or a pivot that is not positive, is made again with a larger
 //! σ. Cost: the factor's work once, 4 · fill operations for each solve.
 //!
 //! Where the root R of A = RᵀR is given and the matrix is large, or an eigenvalue
