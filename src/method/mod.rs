@@ -244,7 +244,7 @@ impl<M: Model> Fitted<M> {
     /// Points for given coordinates.
     ///
     /// # Errors
-    /// Methods that have no way back; coordinates of another width; cancellation.
+    /// Methods without an inverse; coordinates of another width; cancellation.
     pub fn inverse_transform(&self, coordinates: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Array2<f64>> {
         let power = self.lengths.power(self.model.units().coordinates);
         let mut points =
