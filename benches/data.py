@@ -24,7 +24,7 @@ DATA_VARIABLE = "PLANISH_BENCH_DATA"
 
 @dataclass
 class Data:
-    """What a job is fitted to, and the truth its result is held against."""
+    """What a job is fitted to, and the truth its result is compared with."""
 
     x: Any
     """Points (n x D), distances (n x n) or a sparse graph, as the job takes them."""

@@ -42,7 +42,7 @@ class Job:
     patience: Mapping[str, int] = field(default_factory=dict)
     """Seconds after which an engine's fit is stopped; what it took is then known from below."""
     absent: Mapping[str, str] = field(default_factory=dict)
-    """Engines that cannot take part, and why."""
+    """Engines that cannot run the job, and why."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def planish_geodesics(graph: Any, threads: int) -> Fit:
 
 
 def planish_dijkstra(graph: Any, threads: int) -> Fit:
-    """The same by planish's own heap: the plain twin of its faster ways."""
+    """The same by planish's own heap: the reference for its faster algorithms."""
     function = importlib.import_module("planish").geodesic_distances
     return lambda: {"distances": function(graph, path_method="D", n_jobs=threads)}
 

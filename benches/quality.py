@@ -38,7 +38,7 @@ class Measure:
 
 
 def solver_residual(result: Result) -> float | None:
-    """Largest ``|A v - l v|`` of the columns, where the estimator tells it."""
+    """Largest ``|A v - l v|`` of the columns, where the estimator has it."""
     residuals = getattr(result.model, "eigenvalue_residuals_", None)
     return None if residuals is None else float(np.max(residuals))
 
@@ -111,7 +111,7 @@ def geodesic_residual(data: Data, result: Result) -> float:
     graph = kneighbors_graph(data.x, 10, mode="distance")
     graph = graph.maximum(graph.T)
     if connected_components(graph, directed=False)[0] > 1:
-        raise ValueError("the graph is in pieces")
+        raise ValueError("the graph is not connected")
     rows = np.random.default_rng(0).choice(len(data.x), min(100, len(data.x)), replace=False)
     geodesic = dijkstra(graph, directed=False, indices=rows)
     embedding = _embedding(result)

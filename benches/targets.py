@@ -1,4 +1,4 @@
-"""What a job is held to. A target knows its own wording and how to check itself."""
+"""What a job must reach. A target has its wording and its check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ What other jobs of the run measured on as many threads is there as "job/engine".
 
 
 class Target(Protocol):
-    """Something a job must reach; ``met`` is None when it cannot be told."""
+    """Something a job must reach; ``met`` is None when it is not known."""
 
     def text(self) -> str:
         """The target in a few words."""

@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def draw(placed: dict[str, Any], kinds: np.ndarray, new_kinds: np.ndarray, output: Path) -> None:
-    """Training digits above, new ones over faint training digits below."""
+    """Training digits above, new ones over pale training digits below."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -67,7 +67,7 @@ pub struct Ctx {
     warnings: Arc<Mutex<Vec<Warning>>>,
     seed: u64,
     memory_limit: Option<u64>,
-    /// What the lengths of this run were multiplied by, so that messages can tell
+    /// What the lengths of this run were multiplied by, so that messages can give
     /// them in the units of the data.
     lengths: Scale,
 }

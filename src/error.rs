@@ -1,8 +1,8 @@
 //! The only error type of the crate, and the only list of warnings.
 //!
-//! Every refusal names what is wrong (the parameter, the row or the pair) and
-//! what to do about it. The Python door maps each variant to an exception in
-//! one table (`src/python/errors.rs`); a test holds the two lists together.
+//! Every error names what is wrong (the parameter, the row or the pair) and
+//! what to do about it. The Python module maps each variant to an exception in
+//! one table (`src/python/errors.rs`); a test compares the two lists.
 
 use thiserror::Error;
 
@@ -50,7 +50,7 @@ pub enum Error {
     /// The fitted object cannot do that.
     #[error("{0}")]
     Unsupported(String),
-    /// The neighbourhood graph falls apart and the policy is `error`.
+    /// The neighbourhood graph is not connected and the policy is `error`.
     #[error(
         "the number of connected components of the neighbourhood graph is {count} (sizes {sizes}); \
          raise `n_neighbors` or `radius` where neighbours are searched, lower `gamma` or raise `epsilon` or \
@@ -124,7 +124,7 @@ pub enum WarningKind {
     InputAdjusted,
     /// Some components carry no information (rank below `n_components`).
     RankDeficient,
-    /// Memory is short and a slower way is taken.
+    /// Memory is short and a slower algorithm is used.
     Slow,
     /// Rows far from all others were left out of the fit.
     Outlier,

@@ -1,5 +1,5 @@
-//! Manifold learning: points (or distances, or a graph) in, the few
-//! coordinates that explain them out.
+//! Manifold learning: the few coordinates that describe points with many features (or
+//! distances between them, or a graph).
 //!
 //! ```text
 //! input ──► neighbors ──► graph ──► kernel ──► spectrum ──► embedding ──► extend (new rows)
@@ -8,7 +8,7 @@
 //! A method is a struct of parameters in [`methods`] with a builder; `fit` gives a
 //! [`Fitted`] model with the embedding, its attributes, the warnings of the fit and
 //! `transform` for new rows. [`Ctx`] carries threads, cancellation, progress, the seed
-//! and a memory limit. [`stages`] are parts of the way on their own, and [`choices`] the
+//! and a memory limit. [`stages`] has single steps as functions, and [`choices`] the
 //! values that parameters take.
 //!
 //! ```

@@ -1,5 +1,5 @@
 //! Parameters as data: one declaration per method gives the struct, its
-//! defaults, a builder, and setting by name for callers that hold a dictionary.
+//! defaults, a builder, and setting by name for callers that have a dictionary.
 //!
 //! Owned here: what a parameter value may be ([`Value`]), how it becomes a
 //! typed field ([`Parameter`]), what a builder takes for it ([`IntoParam`]), and

@@ -3,7 +3,7 @@
 //! Data at an extreme scale is brought near one by a power of two, which is exact, so
 //! that sums of squares neither overflow nor vanish. The driver ([`crate::method`]) does
 //! this once before a fit and takes it back from the results; no stage in between
-//! knows of it.
+//! depends on it.
 
 use serde::{Deserialize, Serialize};
 

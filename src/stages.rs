@@ -1,4 +1,4 @@
-//! Parts of the way on their own, as functions on [`ndarray`] types: neighbours, the
+//! Single steps as functions on [`ndarray`] types: neighbours, the
 //! neighbourhood graph, geodesic distances, scaling.
 //!
 //! Together they are Isomap by hand:

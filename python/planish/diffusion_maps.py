@@ -38,7 +38,7 @@ class DiffusionMaps(NeighborhoodEmbedding):
         Number of coordinates.
     alpha : float, default=1.0
         How much of the sampling density is divided out, from 0 to 1: with 0 the
-        walk is drawn to dense regions (the normalised graph Laplacian), with 1
+        walk prefers dense regions (the normalised graph Laplacian), with 1
         it follows the manifold whatever the density (Laplace–Beltrami), 0.5 is
         Fokker–Planck diffusion.
     t : float, default=1.0
@@ -51,8 +51,8 @@ class DiffusionMaps(NeighborhoodEmbedding):
         [2]_, but with `n_neighbors` no more than they allow for: a fifth of the
         squared distance to the last of them (the median over the rows), or, if that
         is more, what keeps all but a hundredth of the rows near their fourth
-        neighbour. A wider kernel would be cut off by the lists and `alpha` take
-        nothing out.
+        neighbour. A wider kernel would be cut off by the lists of neighbours, and
+        `alpha` would have no effect.
     n_neighbors : int or None, default=64
         Kernel values of each row that are kept: those of its nearest rows. None,
         or a number that all other rows make up, keeps all n² of them.
@@ -105,8 +105,8 @@ class DiffusionMaps(NeighborhoodEmbedding):
         Eigenvalues of the random walk, largest first, without the first, which
         is 1.
     eigenvalue_residuals_ : ndarray of shape (n_components,)
-        How far each is from being one: ``‖S v − λ v‖`` of the eigenvector ``v`` of
-        length one of the walk made symmetric.
+        ``‖S v − λ v‖`` of each, how exact its eigenvector ``v`` of length one is; S is
+        the walk made symmetric.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
         Its right eigenvectors ψ, whose squares weighted by the stationary
         distribution sum to one.
@@ -132,7 +132,8 @@ class DiffusionMaps(NeighborhoodEmbedding):
     Warns
     -----
     InputAdjustedWarning
-        The data is so large or small that `epsilon_`, a square, is no number any more.
+        The data is so large or small that `epsilon_`, a square, leaves the range of
+        floating-point numbers.
     DisconnectedGraphWarning
         The walk has several connected components, which were joined, kept separate,
         or all but the largest left out.

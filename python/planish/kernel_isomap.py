@@ -25,8 +25,8 @@ class KernelIsomap(ScaledGeodesics):
     Geodesic distances are not Euclidean, so the kernel of :class:`Isomap` has
     negative eigenvalues, which it ignores. Here a constant is added to all
     distances between different rows, the smallest for which none is left
-    (Cailliez's, found without any matrix beyond the distances themselves), and
-    the kernel is a true one.
+    (Cailliez's, found without any matrix beyond the distances themselves), so that
+    the kernel is positive semi-definite.
 
     Parameters
     ----------

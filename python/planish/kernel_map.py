@@ -92,8 +92,8 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
     The map is as smooth as its kernels. Where the embedding itself is torn, as
     between the clusters of t-SNE, rows in between are placed in between.
 
-    In many dimensions every training row matters to every other, and the fit
-    holds a matrix of 8·n² bytes; in few dimensions only near rows do.
+    In many dimensions the kernels of all training rows overlap, and the fit stores
+    a matrix of 8·n² bytes; in few dimensions only those of near rows do.
 
     References
     ----------

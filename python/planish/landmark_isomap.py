@@ -29,7 +29,7 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
     Geodesic distances are found from the landmarks only, classical MDS places
     the landmarks, and every other row is placed by its distances to them. The
     cost grows with ``n_landmarks * n_samples`` instead of ``n_samples ** 2``, and
-    no matrix of that size is ever held. With every row a landmark the result is
+    no matrix of that size is stored. With every row a landmark the result is
     that of :class:`Isomap`.
 
     Parameters

@@ -18,7 +18,7 @@ class LandmarkMDS(LandmarkParams, MetricEmbedding):
 
     Classical MDS places the landmarks, and every other row is placed by its
     distances to them. Only ``n_landmarks * n_samples`` distances are measured,
-    and no matrix of that size is held. With every row a landmark the result is
+    and no matrix of that size is stored. With every row a landmark the result is
     that of :class:`ClassicalMDS`.
 
     Parameters

@@ -54,7 +54,7 @@ class LocallyLinearEmbedding(NeighborhoodEmbedding):
     reg : float, default=1e-3
         Regularisation of the weights of "standard" and "modified", and of those
         that place new rows: this part of the trace of each local Gram matrix is added to its
-        diagonal. At most 1e8, where all weights have long been alike.
+        diagonal. At most 1e8; all weights are equal long before that.
     eigen_solver : {"auto", "arpack", "dense", "iterative"}, default="auto"
         "arpack" inverts the matrix by a sparse factorisation and iterates with
         that (the name is scikit-learn's, the solver a block Krylov method),
@@ -68,7 +68,7 @@ class LocallyLinearEmbedding(NeighborhoodEmbedding):
         Iterations of the solver before it gives up, but never fewer than 1000:
         scikit-learn counts restarts of many steps each.
     method : {"standard", "modified", "hessian", "ltsa"}, default="standard"
-        "standard" keeps the weights that make each row from its neighbours [1]_,
+        "standard" keeps the weights that reconstruct each row from its neighbours [1]_,
         "modified" several independent weight vectors for each row [2]_,
         "hessian" lets the coordinates have no curvature in the tangent
         coordinates of any neighbourhood [3]_, "ltsa" aligns those tangent
@@ -191,7 +191,7 @@ class LocallyLinearEmbedding(NeighborhoodEmbedding):
     coordinates. Rows are duplicates when their values are equal, whatever the
     metric says, and only with "precomputed" when their distance is zero.
 
-    A new row is placed by the weights that make it from its neighbours among
+    A new row is placed by the weights that reconstruct it from its neighbours among
     the training rows, whatever the method. The weights sum to one however far the
     row is: one far from all training rows gets coordinates without meaning, and no
     warning. Use `radius` to have such rows refused.

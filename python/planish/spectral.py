@@ -110,8 +110,8 @@ class SpectralEmbedding(NeighborhoodEmbedding):
         {verbose}
     norm_laplacian : bool, default=True
         Whether the Laplacian is normalised. The columns of the plain one, ``D - W``,
-        are orthonormal; rows of small degree, which are loosely tied to the others,
-        weigh as much in it as all others and often have a column to themselves.
+        are orthonormal; rows of low degree weigh as much there as all others and often
+        dominate a column.
 
     Attributes
     ----------

@@ -136,7 +136,7 @@ pub fn warn_of_undetermined(
 }
 
 /// Whether the last of the `found` pairs that are shown has the eigenvalue of the one
-/// after it, as far as the matrix and the solver tell them apart.
+/// after it, as far as the matrix and the solver resolve them.
 fn tied(spectrum: &Spectrum, found: usize, rounding: f64) -> bool {
     /// Relative difference of two eigenvalues that are one but for the solver.
     const SAME: f64 = 1e-8;

@@ -1,7 +1,7 @@
 //! From coordinates of connected components to coordinates of the rows of the data:
-//! components side by side, duplicates in one place, columns of mean zero and length one.
+//! components side by side, duplicates with equal coordinates, columns of mean zero and length one.
 //!
-//! Place: after [`super::local_maps`]. Cost: n·d².
+//! Place: after [`super::component_maps`]. Cost: n·d².
 
 use ndarray::{Array2, Axis};
 

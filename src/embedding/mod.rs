@@ -1,5 +1,5 @@
 //! From a spectrum to coordinates: which eigenpairs become columns, and what
-//! the user must be told about the others.
+//! warnings there are about the others.
 //!
 //! Between `spectrum` and the model in the dataflow. The coordinates of
 //! classical scaling are V√Λ (the survey's (10)): an eigenvalue below zero has

@@ -1,4 +1,4 @@
-//! Warnings about maps of local methods that show less than was asked for.
+//! Warnings about embeddings of local methods that show less than was asked for.
 //!
 //! Place: beside [`super::component_maps`]. Cost: n·k for the closed groups.
 

@@ -230,8 +230,8 @@ fn by_sparse_rows(training: &TrainingAffinities<'_>, given: &Csr, ctx: &Ctx) -> 
 
 impl TrainingAffinities<'_> {
     /// Rows that bring affinities: those of a training row, and of no other, make it that
-    /// row. Of training rows that have the same, and different coordinates, only all in
-    /// their order tell which is which; one by one they are placed like any new row.
+    /// row. Training rows with the same affinities but different coordinates are recognised
+    /// only all together, in their order; one by one they are placed like any new row.
     fn place_by_affinities(
         &self,
         count: usize,

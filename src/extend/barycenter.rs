@@ -94,7 +94,7 @@ impl Barycentric {
     }
 
     /// The row in use that each new row is, if it is one. The metric only chooses
-    /// neighbours: rows are told by their values, and by a distance of zero only where
+    /// neighbours: rows are recognised by their values, and by a distance of zero only where
     /// distances are all that is known.
     fn same_rows(&self, data: Data<'_>, found: &Neighbors, ctx: &Ctx) -> Vec<Option<u32>> {
         let list = |row: usize| found.offsets[row]..found.offsets[row + 1];

@@ -126,7 +126,7 @@ fn sum_of_parts(
     ctx: &Ctx,
     part: impl Fn(usize, &Batch<'_>) -> Array2<f64> + Sync + Send,
 ) -> Result<Array2<f64>> {
-    /// Batches whose parts are held at once.
+    /// Batches whose parts are in memory at once.
     const WAVE: usize = 8;
     let mut total = Array2::zeros((rows, columns));
     for (wave, members) in landmarks.chunks(WAVE * LANES).enumerate() {

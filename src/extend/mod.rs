@@ -1,4 +1,4 @@
-//! Where do new points go? Each way of extending an embedding beyond its
+//! Coordinates of new rows: each formula that extends an embedding beyond its
 //! training rows is a file here.
 
 pub mod affinities;

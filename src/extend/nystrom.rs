@@ -8,8 +8,8 @@
 //!
 //! w are the new row's affinities to the training rows, μ and λ eigenvalues. At a
 //! training row with its own affinities both are the eigenvalue equation and give
-//! back its coordinates. Where μ is next to zero the first divides noise by nothing:
-//! there new rows get the weighted mean of their neighbours, and the user is told.
+//! back its coordinates. Where μ is nearly zero the first divides rounding by it:
+//! there new rows get the weighted mean of their neighbours, with a warning.
 //! The second has its pole at a degree of the row, on the far side of which nearer
 //! neighbours push the row away: such a row is refused.
 //!
@@ -47,7 +47,7 @@ enum Operator {
     },
 }
 
-/// Why a row has no place.
+/// Why a row cannot be placed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NoPlace {
     /// All its affinities are zero.
@@ -145,7 +145,7 @@ impl Nystrom {
         Ok(())
     }
 
-    /// Tell of components whose new rows are weighted means.
+    /// Warn of components whose new rows are weighted means.
     pub fn warn(&self, ctx: &Ctx) {
         let Operator::Walk { undecided, .. } = &self.of else { return };
         if undecided.is_empty() {

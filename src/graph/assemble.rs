@@ -1,4 +1,4 @@
-//! From loose rows to a [`Graph`]: sorting, merging, symmetry, refusals.
+//! From lists of edges to a [`Graph`]: sorting, merging, symmetry, checks.
 //!
 //! Owns: every way a graph is put together. Place: between `neighbors` (or a
 //! user's arrays) and the rest of `graph`, on [`crate::linalg::csr`]. Cost: O(n + m)

@@ -1,8 +1,8 @@
-//! Groups of rows that the neighbour lists never lead out of.
+//! Groups of rows that have no neighbours outside the group.
 //!
 //! Being a neighbour is not mutual: a group can be everybody's neighbour and have all of
 //! its own neighbours inside. The weights of LLE tie a row to its neighbours only,
-//! so every such group may lie anywhere by itself. They are the strongly connected
+//! so every such group may be moved without changing the others. They are the strongly connected
 //! components without an edge to another (petgraph's, by Kosaraju's two passes).
 //! Cost: n·k.
 

@@ -1,6 +1,6 @@
 //! One symmetric weighted graph, and whether it is connected.
 //!
-//! Owns: the CSR graph that `neighbors` (or a user) hands over and that the
+//! Owns: the CSR graph that is made from `neighbors` (or given) and that the
 //! kernels, the shortest paths and the eigensolvers read; its symmetry, its
 //! components and the policy when there are several.
 //! Place: after `neighbors`, before `kernel` and [`geodesic`].

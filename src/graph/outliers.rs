@@ -1,9 +1,9 @@
-//! Rows so far from all others that they would decide the map by themselves.
+//! Rows so far from all others that they would dominate the embedding.
 //!
 //! Owns: finding them. Place: after a graph is connected, before paths. Distances
-//! enter classical scaling squared, so a single row a thousand spreads away takes
-//! a coordinate for itself and the others lose it. A row counts as an outlier
-//! when every edge to the others is longer than three times the longest way
+//! enter classical scaling squared, so a single row very far away takes
+//! a whole coordinate. A row counts as an outlier
+//! when every edge to the others is longer than three times the longest path
 //! along the others; there must be few such rows. Ordinary
 //! data has no edge of that kind and is left after one look at the edges.
 //! Cost: O(m), and one shortest-path search when there is something to look at.
@@ -19,9 +19,9 @@ use crate::params::choices;
 choices! {
     /// What happens to training rows that are far from all others.
     Outliers {
-        /// They are placed like new rows in the map of the others.
+        /// They are left out of the fit and placed like new rows.
         Place = "place",
-        /// They take part like all others.
+        /// They are treated like all others.
         Keep = "keep",
     }
 }
@@ -69,7 +69,7 @@ fn usual_length(weights: &[f64]) -> f64 {
     *some.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-/// The most rows that hang together by edges up to `long`, ascending.
+/// The largest component of the graph of edges up to `long`, ascending.
 fn largest_piece(graph: &Graph, long: f64) -> Vec<u32> {
     let sets = joined(graph, |_, _, weight| weight <= long);
     let mut sizes = vec![0_usize; graph.len()];
@@ -91,7 +91,7 @@ fn joined(graph: &Graph, by: impl Fn(u32, u32, f64) -> bool) -> UnionFind<u32> {
     sets
 }
 
-/// How far the main rows reach: the longest way from the row that is farthest
+/// How far the main rows reach: the longest path from the row that is farthest
 /// from the first, which is nearly the longest there is.
 fn reach(graph: &Graph, main: &[u32], ctx: &Ctx) -> Result<f64> {
     let part = graph.subgraph(main, ctx)?;

@@ -6,13 +6,13 @@
 //!
 //! 1. Sampled shortest paths give each edge the share of paths it carries.
 //! 2. Each of the busiest edges is closed, and with it the longest edge of
-//!    every way around it that is still short: shortcuts come in bundles.
+//!    every path around it that is still short: shortcuts come in bundles.
 //!    If its ends are then further apart than two typical nodes, the bundle
-//!    stays closed; if it took too many edges, or the graph fell apart, the
-//!    edge is an ordinary one, perhaps in a narrow place.
+//!    stays closed; if it took too many edges, or the graph became disconnected, the
+//!    edge is an ordinary one, perhaps at a bottleneck.
 //! 3. What stays closed must be few edges, must lengthen the mean distance,
 //!    and must be busier than all but a few others: on a curve every edge
-//!    carries as much. An edge that alone holds two parts together counts too.
+//!    carries as much. An edge that alone connects two parts counts too.
 //!
 //! Cost: the plan's run from 8 to 32 sources and O(m) each, then searches
 //! among nearby nodes; only where something is found, up to 16 more runs.

@@ -11,7 +11,7 @@ use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 
 /// Deviation from symmetry, from zero diagonal or from non-negativity, relative
-/// to the largest entry, that counts as rounding and is mended: a matrix that
+/// to the largest entry, that counts as rounding and is corrected: a matrix that
 /// went through single precision stays well below it.
 pub const MATRIX_TOLERANCE: f64 = 1e-6;
 
@@ -154,7 +154,7 @@ pub(crate) fn asymmetry_by(
 }
 
 /// A full distance matrix: square, symmetric, non-negative, zero on the
-/// diagonal. What deviates only by rounding is mended, in a copy; the caller's
+/// diagonal. What deviates only by rounding is corrected, in a copy; the caller's
 /// matrix is used as it is when it is exact.
 pub fn distances<'a>(matrix: ArrayView2<'a, f64>, ctx: &Ctx) -> Result<CowArray<'a, f64, Ix2>> {
     check_square(matrix, "the distance matrix")?;
@@ -185,7 +185,7 @@ pub fn distances<'a>(matrix: ArrayView2<'a, f64>, ctx: &Ctx) -> Result<CowArray<
     Ok(CowArray::from(mended))
 }
 
-/// A full kernel matrix: square and symmetric, mended as [`distances`].
+/// A full kernel matrix: square and symmetric, corrected as [`distances`].
 pub fn kernel<'a>(matrix: ArrayView2<'a, f64>, ctx: &Ctx) -> Result<CowArray<'a, f64, Ix2>> {
     check_square(matrix, "the kernel matrix")?;
     let allowed = MATRIX_TOLERANCE * largest(matrix);

@@ -1,4 +1,4 @@
-//! Conversions from what Rust programs hold: nested vectors, slices of arrays,
+//! Conversions from what Rust programs have: nested vectors, slices of arrays,
 //! `ndarray` views in double and single precision. (Graphs are
 //! converted in `graph`.)
 //!

@@ -1,4 +1,4 @@
-//! What a caller hands to a method: points, distances, a kernel, a graph, or
+//! What a method takes: points, distances, a kernel, a graph, or
 //! points with their neighbours.
 
 use ndarray::{Array2, ArrayView2, Axis};
@@ -92,7 +92,7 @@ impl Data<'_> {
     }
 }
 
-/// Rows of [`Data`] that are held here.
+/// [`Data`] that owns its numbers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum OwnedData {

@@ -1,4 +1,4 @@
-//! What a caller may hand in, and every check of it.
+//! What may be given as data, and every check of it.
 //!
 //! The first stage of the dataflow: [`Points`] and [`Csr`] are what later
 //! stages see; [`check`] refuses what is not legal and [`scale`] brings extreme

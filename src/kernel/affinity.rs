@@ -136,7 +136,7 @@ impl Affinity {
     }
 }
 
-/// Pieces of a full matrix, by walking along the entries that hold.
+/// Connected components of a full matrix, by a search along the entries that hold.
 fn dense_components(
     matrix: ArrayView2<'_, f64>,
     holds: impl Fn(usize, usize, f64) -> bool,
@@ -190,7 +190,7 @@ pub fn within_reach(reach: (f64, u32), distance: f64, index: u32) -> bool {
     distance.total_cmp(&reach.0).then(index.cmp(&reach.1)).is_le()
 }
 
-/// ½(A + Aᵀ) of who is in whose list: 1 for mutual neighbours, ½ for one-sided
+/// ½(A + Aᵀ) of the lists of neighbours: 1 for mutual neighbours, ½ for one-sided
 /// ones. A link that is in no list joins two components and weighs 1.
 pub fn votes(lengths: &Graph, reach: &[(f64, u32)], ctx: &Ctx) -> Result<Graph> {
     lengths.reweighted(ctx, |i, j, distance| {
@@ -224,7 +224,7 @@ impl Heat {
         Heat { bandwidth, least: 0.0 }
     }
 
-    /// With a weight for every distance, so that a row hung onto another, however far,
+    /// With a weight for every distance, so that a row joined to another, however far,
     /// keeps it.
     pub fn lasting(self) -> Heat {
         Heat { least: self.least.max(LEAST_HEAT), ..self }

@@ -1,4 +1,4 @@
-//! Connected components of affinities, which may fall apart where distances do not:
+//! Connected components of affinities, which may vanish where distances are finite:
 //! the policy for them, where there is nothing to bridge them with.
 //!
 //! Place: after affinities are made, before their Laplacian. Components that stay are

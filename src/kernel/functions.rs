@@ -284,7 +284,7 @@ impl<T: Term> pulp::WithSimd for Tiles<'_, T> {
         for (group, lanes) in self.packed.iter().enumerate() {
             let width = LANES.min(others - group * LANES);
             for first in (0..count).step_by(TILE) {
-                // The last tile repeats its last row; the copies are not written.
+                // The last tile repeats its last row; the repetitions are not written.
                 let tile = std::array::from_fn(|r| {
                     let row = (first + r).min(count - 1);
                     &self.rows[row * d..(row + 1) * d]

@@ -1,6 +1,6 @@
-//! Affinities that a caller brings, full or sparse, and every check of them.
+//! Affinities that are given, full or sparse, and every check of them.
 //!
-//! Place: the door to [`super::affinity`] for affinities that are already known.
+//! Place: the way into [`super::affinity`] for affinities that are already known.
 //! They must be finite and not negative; every refusal names the pair. Where the two
 //! directions of an affinity differ their mean is taken, as in scikit-learn, and the user
 //! is warned of the pair in which they differ most, unless it is by rounding.

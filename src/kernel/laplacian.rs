@@ -166,7 +166,7 @@ pub fn null_vectors(degrees: &[f64], components: &Components) -> Array2<f64> {
     null
 }
 
-/// The null space without D^½1, as orthonormal columns: the c-th tells component
+/// The null space without D^½1, as orthonormal columns: the c-th separates component
 /// c + 1 from all components before it. At most `most` of them.
 pub fn null_contrasts(degrees: &[f64], components: &Components, most: usize) -> Array2<f64> {
     let volumes = volumes(degrees, components);

@@ -4,7 +4,7 @@
 //! - [`packed_centering`]: the same over the packed half of a distance matrix;
 //! - [`gram`]: the covariance and the Gram matrix of centred points;
 //! - [`functions`]: kernel functions between two sets of points;
-//! - [`local`]: what each neighbourhood says, as a small block, and the sum of the blocks;
+//! - [`local`]: the conditions of each neighbourhood, as a small block, and their sum;
 //! - [`affinity`]: weights on a neighbourhood graph or between all pairs, from data by
 //!   [`affinity_rule`] and [`affinity_graph`], from the caller by [`given_affinity`];
 //! - [`affinity_components`]: their connected components; [`bandwidth`]: their width;

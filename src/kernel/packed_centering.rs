@@ -1,5 +1,5 @@
 //! −½·H(a)·(D∘D)·H(a)ᵀ over the half of a distance matrix, stored or computed
-//! anew at every reading.
+//! again at every reading.
 //!
 //! Place: after the shortest paths, before `spectrum`. Each panel is read once
 //! per product and serves both triangles: its rows against x, and its columns

@@ -2,7 +2,7 @@
 //!
 //! Owns: Dijkstra's algorithm cut short where an earlier centre is nearer. A
 //! node that the new centre does not improve need not be passed on: whatever
-//! lies behind it is at least as near to the centre that holds it. Choosing
+//! lies behind it is at least as near to an earlier centre. Choosing
 //! landmarks farthest first thus costs about log m searches of the whole graph
 //! instead of m (as in Dyer, Zhang and Möller 2008 for meshes).
 

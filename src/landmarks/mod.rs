@@ -1,10 +1,10 @@
 //! Which rows are the landmarks.
 //!
-//! Owns: the ways to choose a few rows that stand for all. Place: between the
+//! Owns: the rules by which a few rows are chosen as landmarks. Place: between the
 //! points (or the connected graph) and the methods that triangulate. Papers:
 //! Gonzalez 1985 for farthest-first, Beygelzimer, Kakade and Langford 2006 for
 //! the levels of a cover tree; de Silva and Tenenbaum 2004 for both as landmarks.
-//! Cost: m searches among n rows at most; covers know how to do with less.
+//! Cost: m searches among n rows at most; covers need fewer.
 
 mod graph;
 mod points;

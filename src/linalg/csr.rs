@@ -2,7 +2,7 @@
 //!
 //! Owns: how rows are shared out. They are dealt with in parts whose size depends on
 //! their number alone, so results are the same for any number of threads; between
-//! two parts the work can be stopped; of several refusals the first is told.
+//! two parts the work can be stopped; of several errors the first is returned.
 //! Cost: O(n + entries), and a sort of every row that is not written in order.
 
 use std::ops::Range;

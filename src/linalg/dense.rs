@@ -133,7 +133,7 @@ pub fn thin_svd(matrix: ArrayView2<f64>) -> Result<Svd> {
 }
 
 /// A⁺B: the least-squares solution of smallest norm. Singular values that
-/// rounding cannot tell from zero count as zero.
+/// are zero up to rounding count as zero.
 pub fn pseudo_inverse_times(matrix: ArrayView2<f64>, rhs: ArrayView2<f64>) -> Result<Array2<f64>> {
     let (rows, cols) = matrix.dim();
     let Svd { u, s, v } = thin_svd(matrix)?;

@@ -1,5 +1,5 @@
 //! A symmetric matrix that is known by its products with blocks of vectors: what
-//! kernels hand to the eigensolvers.
+//! kernels give to the eigensolvers.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 

@@ -2,7 +2,7 @@
 //! shortest-path kernels produce it and the spectrum reads it.
 //!
 //! Owns: the layout and its indexing, and [`HalfMatrix`], the way to read such
-//! a matrix panel by panel whether it is stored or computed anew at every
+//! a matrix panel by panel whether it is stored or computed again at every
 //! reading. Place: from `graph::geodesic` to the operators of `spectrum`. Cost:
 //! about n²/2 numbers; an entry is found in O(1).
 

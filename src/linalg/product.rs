@@ -1,7 +1,7 @@
 //! General dense products, parallel over fixed tiles of rows; each tile is one
 //! sequential faer product. Cost O(m·k·n).
 //!
-//! `tests` here hold faer's sequential kernel against a plain triple loop on
+//! `tests` here compare faer's sequential kernel with a plain triple loop on
 //! random sizes, exact-zero blocks and long dimensions: this is how the project
 //! settles the public reports of wrong results from that kernel.
 

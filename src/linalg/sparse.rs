@@ -1,4 +1,4 @@
-//! A sparse symmetric matrix that is held: Laplacians, Markov operators and the
+//! A sparse symmetric matrix in memory: Laplacians, Markov operators and the
 //! alignment matrices of the local methods.
 //!
 //! Place: between `kernel` (which fills it) and `spectrum` (which multiplies or

@@ -1,5 +1,5 @@
-//! Methods and fitted models behind a pointer: what the registry hands out and the
-//! Python module holds.
+//! Methods and fitted models behind a pointer: what the registry returns and the
+//! Python module keeps.
 
 use ndarray::{Array2, ArrayView2};
 use serde::Serialize;

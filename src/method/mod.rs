@@ -7,7 +7,7 @@
 //!
 //! A method is a struct of parameters that implements [`Method`]. The driver checks
 //! the data, brings it to a safe scale by a power of two, runs the method in the
-//! context's threads, and holds the result to the contract: n rows in, n rows out,
+//! context's threads, and checks the result: n rows in, n rows out,
 //! finite or an error, in the units of the data. [`AnyMethod`] and [`AnyModel`] are
 //! the same behind a pointer, for the registry and the Python module.
 
@@ -99,7 +99,7 @@ pub trait Model: Send + Sync {
     /// Coordinates of new rows.
     fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>>;
 
-    /// Points for given coordinates, where the method has a way back.
+    /// Points for given coordinates, where the method has an inverse.
     fn inverse_transform(&self, _coordinates: ArrayView2<'_, f64>, _ctx: &Ctx) -> Result<Array2<f64>> {
         Err(Error::Unsupported("this method has no inverse_transform".into()))
     }
@@ -244,7 +244,7 @@ impl<M: Model> Fitted<M> {
     /// Points for given coordinates.
     ///
     /// # Errors
-    /// Methods that have no way back; coordinates of another width; cancellation.
+    /// Methods without an inverse; coordinates of another width; cancellation.
     pub fn inverse_transform(&self, coordinates: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Array2<f64>> {
         let power = self.lengths.power(self.model.units().coordinates);
         let mut points =

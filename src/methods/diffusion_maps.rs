@@ -215,7 +215,8 @@ fn power(value: f64, t: f64) -> f64 {
     }
 }
 
-/// Warn when ε, the square of a length, is no number although the length is one.
+/// Warn when ε, the square of a length, leaves the range of numbers although the length
+/// does not.
 fn warn_of_epsilon(epsilon: f64, ctx: &Ctx) {
     let epsilon = ctx.data_square(epsilon);
     if epsilon.is_normal() && epsilon < f64::MAX {
@@ -239,7 +240,7 @@ pub struct FittedDiffusionMaps {
     embedding: Array2<f64>,
     /// λ, descending, without the 1.
     eigenvalues: Vec<f64>,
-    /// How far each is from being one.
+    /// ‖Sv − λv‖ of each column, S the walk made symmetric.
     residuals: Vec<f64>,
     /// ψ of all rows of the data.
     eigenvectors: Array2<f64>,

@@ -29,7 +29,8 @@ use crate::spectrum::{smallest_constant, top};
 geodesic_params! {
     /// Kernel Isomap: Isomap with a kernel that is positive semi-definite.
     KernelIsomap as "KernelIsomap" {
-        /// The constant added to all distances; `None` is the smallest that serves.
+        /// The constant added to all distances; `None` is the smallest that leaves no
+        /// negative eigenvalue.
         constant: Option<f64> = None,
         /// How the geodesic distances are stored.
         storage: Storage = Storage::Auto,

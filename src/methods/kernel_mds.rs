@@ -35,7 +35,7 @@ choices! {
         Cosine = "cosine",
         /// exp(−γ‖x − y‖₁).
         Laplacian = "laplacian",
-        /// The caller brings kernel values.
+        /// Kernel values are given.
         Precomputed = "precomputed",
     }
 }

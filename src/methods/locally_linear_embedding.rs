@@ -1,5 +1,5 @@
 //! Locally linear embedding in its four forms: coordinates in which every
-//! neighbourhood keeps its own geometry.
+//! neighbourhood keeps its geometry.
 //!
 //! LLE (Roweis and Saul 2000), modified LLE (Zhang and Wang 2007), Hessian LLE
 //! (Donoho and Grimes 2003), LTSA (Zhang and Zha 2004). Symbols: k neighbours,
@@ -10,9 +10,9 @@
 //! 3. their sum M (`kernel::local::assemble`)              n·k²
 //! 4. the d eigenvectors of M above the constant, unit columns
 //!
-//! Steps 2 to 4 for each connected component; components are laid side by side. A new row is its barycentric combination of its nearest training rows, and so
-//! are its coordinates. Coordinates have no unit: columns have length one, as in
-//! scikit-learn.
+//! Steps 2 to 4 for each connected component; components are laid side by side. A new row
+//! is placed by its barycentric weights on its nearest training rows. Coordinates have no
+//! unit: columns have length one, as in scikit-learn.
 
 use std::sync::OnceLock;
 
@@ -52,7 +52,7 @@ params! {
         tol: f64 = 1e-6,
         /// A hint: the solver's own cap on iterations holds when it is larger.
         max_iter: Option<usize> = Some(100),
-        /// What a neighbourhood says about coordinates.
+        /// Which method of the family.
         method: LocalMethod = LocalMethod::Standard,
         /// Column sums of Hessian estimators below this are not divided by.
         hessian_tol: f64 = 1e-4,
@@ -69,7 +69,7 @@ params! {
         /// Whether weights may not be negative (standard LLE, and new rows).
         nonnegative: bool = false,
         /// What to do when the graph has several connected components; edges between them
-        /// would say nothing, so there is no `Bridge`.
+        /// have no neighbourhood to keep, so there is no `Bridge`.
         disconnected: Policy = Policy::Separate,
         /// What happens to new rows without neighbours.
         isolated: Isolated = Isolated::Error,
@@ -267,7 +267,7 @@ impl LocallyLinearEmbedding {
     }
 }
 
-/// Weights are all alike long before this.
+/// Weights are all equal long before this.
 const MOST_REG: f64 = 1e8;
 
 const HINT: &str = "use fewer neighbours, or fit on a subset of the rows and place the others with `transform`";

@@ -54,7 +54,7 @@ params! {
         /// Neighbours of each row, the row itself counted as scikit-learn does;
         /// `None` is a tenth of the rows (fewer than 20 rows: up to 6).
         n_neighbors: Option<usize> = None,
-        /// What an edge weighs.
+        /// The weight of an edge.
         weights: Weights = Weights::Connectivity,
         /// Width of the heat weights, a length; `None` is the median distance to
         /// the last neighbour.

@@ -2,7 +2,7 @@
 //!
 //! Place in the dataflow: for few rows, for metrics without an inner product
 //! in many dimensions, for sparse rows and for given distance matrices; also
-//! the exact word on pairs that `gemm` only estimates.
+//! for pairs that `gemm` only estimates.
 //! Cost: O(m n D) for m queries, blocked so that rows are read from cache.
 
 use ndarray::Array2;

@@ -60,7 +60,7 @@ impl<M: Measure> Kept<M> {
         }
     }
 
-    /// Number of entries held; may exceed k until [`Kept::settle`].
+    /// Number of entries; may exceed k until [`Kept::settle`].
     pub fn len(&self) -> usize {
         self.entries.len()
     }

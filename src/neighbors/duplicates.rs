@@ -1,8 +1,8 @@
-//! Rows that lie in the same place, taken as one.
+//! Duplicate rows, taken as one.
 //!
 //! Place in the dataflow: before anything that divides by the distance of
 //! nearest neighbours (`kernel_map`) or needs their geometry (local methods). Rows
-//! coincide when their values are equal or when their distance, as the neighbour
+//! are duplicates when their values are equal or when their distance, as the neighbour
 //! engine measures it, is 0 (values so close that the square of their difference
 //! vanishes). What another metric says of them does not count.
 //!
@@ -122,7 +122,7 @@ pub fn are_equal(left: (PointsRef<'_>, usize), right: (PointsRef<'_>, usize)) ->
     by_value(left, right).is_eq()
 }
 
-/// Whether the rows have equal values, or no Euclidean distance tells them apart.
+/// Whether the rows have equal values, or a Euclidean distance of zero.
 pub fn coincide(left: (PointsRef<'_>, usize), right: (PointsRef<'_>, usize)) -> bool {
     let mut sum = 0.0;
     merged(left, right, |a, b| {

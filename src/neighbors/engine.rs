@@ -1,7 +1,7 @@
 //! Tree or brute force: decided by counting, not by clocks.
 //!
 //! Place in the dataflow: called once by `Index::build`. What a tree saves
-//! depends on the intrinsic dimension, which nobody tells us: so a fixed sample
+//! depends on the intrinsic dimension, which is not known: so a fixed sample
 //! of rows is searched for and the distances evaluated are counted. The same
 //! data always get the same engine. Cost: the tree, and 200 searches of it.
 
@@ -91,7 +91,7 @@ fn tree_cost(dims: usize) -> f64 {
     2.0 + 0.4 * dims as f64
 }
 
-/// A few coordinates of the points that tell most of where they lie: the eight
+/// A few coordinates that carry most of the position of the points: the eight
 /// columns of largest variance, or for sparse points sums of columns in eight
 /// groups. Row-major.
 pub(super) fn shadow(points: &Points) -> (Vec<f64>, usize) {

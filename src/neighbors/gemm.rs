@@ -2,11 +2,11 @@
 //!
 //! Place in the dataflow: the engine of `Index` for dense rows, squares and
 //! too many dimensions for a tree. Tiles of pairs are estimated by a matrix
-//! product (`estimate`); for all rows against themselves each tile is computed
+//! product (`gemm_bounds`); for all rows against themselves each tile is computed
 //! once and read in both directions. A row keeps every candidate whose lower
 //! bound does not exceed the k-th smallest upper bound it has seen, so no
-//! neighbour is ever lost; candidates are then evaluated by `direct`'s exact
-//! recipe. When too many cannot be told apart by estimates (equal or nearly
+//! neighbour is ever lost; candidates are then evaluated exactly, as in
+//! `brute`. When too many cannot be separated by estimates (equal or nearly
 //! equal rows) they are evaluated on the way, so memory stays O(n k).
 //!
 //! Which thread meets which tile when changes what is evaluated, not what is
@@ -78,7 +78,7 @@ pub(super) fn search<M: Measure>(
     Ok(Some(table))
 }
 
-/// Whether f32 estimates tell most pairs apart: on a fixed sample, few rows
+/// Whether f32 estimates separate most pairs: on a fixed sample, few rows
 /// must lie within the error bound beyond the neighbours.
 fn single_is_enough<M: Measure>(pairs: &Dense<M>, rule: NeighborRule) -> bool {
     const QUERIES: usize = 24;

@@ -1,9 +1,9 @@
-//! The one door to neighbours of points: an index over rows.
+//! Neighbours of points: an index over rows, the only way to search them.
 //!
 //! Place in the dataflow: `input` points in, `Neighbors` out, for the training
 //! rows themselves and, kept in the fitted model, for new rows. Whatever the
-//! engine (`tree_engine`, `gemm`, `sparse`, `direct`), the answer is the same,
-//! bit for bit. Cost: see the engines; `choose` decides between them.
+//! engine (`tree_search`, `gemm`, `sparse`, `brute`), the answer is the same,
+//! bit for bit. Cost: see the engines; `engine` decides between them.
 
 use ndarray::Array2;
 
@@ -28,7 +28,7 @@ const FEW_QUERIES: usize = 32;
 /// Fewer rows than this are compared directly.
 const FEW_ROWS: usize = 256;
 
-/// Rows ready to be asked who is near whom.
+/// Rows whose neighbours can be searched.
 #[derive(Debug, Clone)]
 pub struct Index {
     pub(super) points: Points,

@@ -82,7 +82,7 @@ pub(super) trait Measure: Copy + Send + Sync {
         self.before_when_close(left, right)
     }
 
-    /// [`Measure::before`] for values too close to tell by the reduced ones.
+    /// [`Measure::before`] for values too close to order by the reduced ones.
     #[inline(never)]
     fn before_when_close(self, left: Entry, right: Entry) -> bool {
         let (near, far) = (self.finish(left.reduced), self.finish(right.reduced));

@@ -1,4 +1,4 @@
-//! Who is near whom: exact neighbours, always.
+//! Exact nearest neighbours.
 //!
 //! Place in the dataflow: points (or distances) in, [`Neighbors`] out, to
 //! `graph` and to everything that extends a model to new rows. This module

@@ -1,7 +1,7 @@
 //! Neighbours out of distances that are already known.
 //!
-//! Place in the dataflow: the door for precomputed distances; it leads to the
-//! same `Neighbors` as points do. Cost: O(m n).
+//! Place in the dataflow: precomputed distances in, the same `Neighbors` out as for
+//! points. Cost: O(m n).
 
 use ndarray::ArrayView2;
 
@@ -71,7 +71,7 @@ pub fn query_distances(distances: ArrayView2<f64>, rule: NeighborRule, ctx: &Ctx
     ctx.install(|| search(&Given(distances), rule, |_, _| true, ctx))
 }
 
-/// A square distance matrix that can tell the closest foreign pairs.
+/// A square distance matrix that gives the closest pairs between components.
 #[derive(Debug, Clone, Copy)]
 pub struct MatrixLinks<'a>(pub ArrayView2<'a, f64>);
 

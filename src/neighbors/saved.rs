@@ -2,7 +2,7 @@
 //!
 //! Place in the dataflow: inside saved models. Only the points and the order of
 //! the tree are written; the rest of a tree follows from them in O(n D), and a
-//! file that does not hold an order of its own rows is refused.
+//! file that has no order of its own rows is refused.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

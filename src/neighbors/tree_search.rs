@@ -104,7 +104,7 @@ fn one<const D: usize, M: Measure>(
 }
 
 /// Distance evaluations of `queries` rows taken at a fixed stride, each alone:
-/// what a search of this data costs, told without a clock.
+/// what a search of this data costs, measured without a clock.
 pub(super) fn probe<M: Measure>(tree: &Tree, measure: M, rows: &[f64], k: usize, queries: usize) -> f64 {
     let n = tree.order.len();
     let stride = (n / queries).max(1);

@@ -1,6 +1,6 @@
 //! Searching the kd-tree: a batch of queries walks it together.
 //!
-//! Place in the dataflow: between the tree and the collectors of `keep`. The
+//! Place in the dataflow: between the tree and the collectors of `collect`. The
 //! rows of one leaf are near each other and want nearly the same leaves, so
 //! they share one traversal; a single new row is a batch of one. Nearest boxes
 //! first; a box is left out when no query of the batch could keep a point of
@@ -8,7 +8,7 @@
 //! O(log n) per query, not O(n).
 //!
 //! Cost: O(log n + k) leaves per batch for low-dimensional data, up to all of
-//! them as the dimension grows (see `choose`).
+//! them as the dimension grows (see `engine`).
 
 use pulp::{Arch, NullaryFnOnce};
 
@@ -38,7 +38,7 @@ impl Guide for Everyone {
     }
 }
 
-/// All rows but the query itself, told by index.
+/// All rows but the query itself, recognised by its index.
 pub(super) struct Others<'a>(pub &'a [u32]);
 
 impl Guide for Others<'_> {

@@ -1,4 +1,4 @@
-//! The Python door: the only files that may name pyo3 or numpy.
+//! The Python module: the only files that may name pyo3 or numpy.
 //!
 //! One class ([`Model`]) and a handful of functions serve every method there is
 //! or will be: the surface does not grow with the registry. Conversions are in
@@ -34,7 +34,7 @@ struct Model {
 
 #[pymethods]
 impl Model {
-    /// Coordinates of the training rows; None when placing them anew gives them.
+    /// Coordinates of the training rows; None when `transform` gives them.
     #[getter]
     fn embedding<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
         self.inner.embedding().map(|placed| placed.to_pyarray(py))

@@ -1,4 +1,4 @@
-//! The one door: every call into Rust that takes time goes through [`run`].
+//! Every call into Rust that takes time goes through [`run`].
 //!
 //! The work runs on a worker thread while the calling thread, detached from the
 //! interpreter, wakes a few times a second to let Python deliver signals and to

@@ -1,17 +1,17 @@
 //! The smallest eigenpairs of a sparse positive semi-definite matrix whose null
 //! vectors are known: which way to go, decided before any number is computed.
 //!
-//! Three ways, each the twin of the others in the tests:
+//! Three ways, which the tests compare with each other:
 //! - *dense*: small matrices, O(n³);
-//! - *direct* ([`super::inverse`]): a sparse Cholesky factor and a few solves.
+//! - *direct* ([`super::shift_invert`]): a sparse Cholesky factor and a few solves.
 //!   On curves and surfaces the factor is small, and eigenvalues of 1e-12 next
 //!   to each other are no harder than others;
-//! - *iterative* ([`super::filter`]): products with a polynomial of the matrix.
+//! - *iterative* ([`super::chebyshev`]): products with a polynomial of the matrix.
 //!   In many dimensions the factor explodes, but there the graph is
 //!   expander-like and its small eigenvalues are far apart.
 //!
-//! The symbolic elimination of the matrix tells fill and work of the factor.
-//! Where the factor is dear but possible, products worth part of its price are
+//! The symbolic elimination of the matrix gives fill and work of the factor.
+//! Where the factor is expensive but possible, products worth part of its cost are
 //! tried first.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};

@@ -36,7 +36,7 @@ const MOST_STEPS: usize = 1000;
 /// dimensions (8 to 31), and after a stage that converged (2).
 const EXPECTED: f64 = 30.0;
 const CONFIRMING: f64 = 3.0;
-/// Wanted eigenvalues below this part of the falling one are not told apart.
+/// Wanted eigenvalues below this part of the falling one are not resolved.
 const RESOLVED: f64 = 1e-4;
 /// What counts as zero, relative to the largest eigenvalue.
 const ROUNDING: f64 = 1e-15;
@@ -82,8 +82,8 @@ pub(super) fn bottom(
         measure(matrix, &mut found, ctx)?;
         let wanted = found.values.last().copied().unwrap_or(0.0);
         let next = Filter::steepest(highest, INSIDE * wanted).min(FASTER * degree).max(degree);
-        // Eigenvalues too close to zero for this polynomial to tell apart are not
-        // found yet, unless the product cannot tell them from zero either.
+        // Eigenvalues too close to zero for this polynomial to resolve are not
+        // found yet, unless they are zero up to rounding.
         let told_apart = wanted >= RESOLVED * Filter::edge(degree) * highest
             || found.residuals.iter().chain(&found.values).all(|&size| size <= ROUNDING * highest);
         // A stage that would be broken off is not begun.

@@ -1,5 +1,5 @@
 //! All eigenpairs by a dense decomposition, of which the top k are kept: the
-//! choice for small matrices and the exact twin of the Krylov solver.
+//! choice for small matrices and the reference for the Krylov solver.
 //! Cost O(n³) time, O(n²) memory.
 
 use ndarray::{Array2, s};

@@ -6,7 +6,7 @@
 //! ends of the spectrum, the largest first. With more than `m` vectors the best
 //! ones are kept and the rest forgotten (Wu & Simon, "Thick-restart Lanczos",
 //! SIMAX 2000). The block is wider than k, so that an eigenvalue repeated up to
-//! k times is found with all its copies (Musco & Musco, NeurIPS 2015, for why
+//! k times is found as often as it occurs (Musco & Musco, NeurIPS 2015, for why
 //! blocks beat single vectors). Residuals come free from the recurrence and are
 //! measured once more at the end by a product of their own.
 //!

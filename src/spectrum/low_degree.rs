@@ -1,16 +1,16 @@
-//! The value of an eigenfunction at rows of nearly no degree.
+//! The value of an eigenfunction at rows of low degree.
 //!
 //! Place: after the eigenvectors v of a normalised Laplacian, where coordinates f =
 //! D^-½ v are made of them. A solver gives v with an error of about ε, so that v over a
-//! root that is next to nothing has no digits left. But the eigenvalue equation says
-//! what such rows are, given the others:
+//! root that is nearly zero has no digits left. But the eigenvalue equation gives
+//! such rows from the others:
 //!
 //! ```text
 //! (1 − λ) f_i = Σ_j P_ij f_j        P = D^-1 W
 //! ```
 //!
-//! Faint rows may be tied to each other, so these are solved for together. An entry that
-//! weighs in v although its row is faint has its digits and is left alone.
+//! Rows of low degree may be joined to each other, so these are solved for together. An
+//! entry that is large in v although its row's degree is low has its digits and is kept.
 //!
 //! Cost: O(entries) and, of r such rows, r³/3 up to [`MOST_DIRECT`] of them; beyond, a
 //! sparse factor of I − P between them and a few solves with it.
@@ -40,7 +40,7 @@ const MOST_FILL: u64 = 1 << 26;
 /// When the iteration for more of them stops.
 const LIMITS: Limits = Limits { tol: 1e-13, restart: 60, most: 600 };
 
-/// Put what the eigenvalue equation says into the faint rows of D^-½ v.
+/// Set the rows of D^-½ v that have low degree by the eigenvalue equation.
 pub fn settle(
     functions: &mut Array2<f64>,
     smooth: &LaplacianPairs,
@@ -56,11 +56,11 @@ pub fn settle(
     };
     let mut faint: Vec<usize> =
         (0..degrees.len()).filter(|&i| degrees[i] < FAINT * most && tied(i)).collect();
-    // A row's share of a fainter one is next to nothing: in this order the system is
+    // A row's share of one of lower degree is tiny: in this order the system is
     // nearly triangular.
     faint.sort_by(|&a, &b| degrees[b].total_cmp(&degrees[a]).then(a.cmp(&b)));
     let mut place = vec![None; degrees.len()];
-    // What tells components apart is exact as it is.
+    // The vectors that separate components are exact as they are.
     for (c, &value) in smooth.values.iter().enumerate().skip(smooth.known) {
         ctx.check()?;
         let vector = smooth.vectors.column(c);
@@ -120,7 +120,7 @@ impl System {
         }
     }
 
-    /// Gauss with partial pivoting: between faint rows of one size the matrix may be
+    /// Gauss with partial pivoting: between rows of low, similar degree the matrix may be
     /// indefinite.
     fn eliminated(&self, mut sides: Vec<f64>, ctx: &Ctx) -> Result<Option<Vec<f64>>> {
         let n = sides.len();

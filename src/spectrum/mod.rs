@@ -1,11 +1,11 @@
 //! Which end of the spectrum, how many eigenpairs, by which solver, in which
 //! order and with which sign: the last stage before coordinates.
 //!
-//! Methods hand over a [`SymmetricOperator`] (a matrix they never need to form)
+//! Methods give a [`SymmetricOperator`] (a matrix they never need to form)
 //! and get its algebraically largest eigenpairs from [`top`]. Small matrices go
 //! to a dense decomposition, large ones to a block Krylov iteration whose cost
 //! is a handful of products with the matrix. The smallest eigenpairs of a sparse
-//! matrix that is held come from [`bottom`].
+//! matrix in memory come from [`bottom`].
 //!
 //! The result is the same on any number of threads: operators and the solver
 //! work over fixed chunks and add partial sums in order.
@@ -41,7 +41,7 @@ pub enum Solver {
     /// Dense when the matrix is small or most of it is wanted, else Krylov.
     #[default]
     Auto,
-    /// Form the matrix and decompose all of it: O(n³), the exact twin.
+    /// Form the matrix and decompose all of it: O(n³), the reference.
     Dense,
     /// Block Krylov: a few products with the matrix.
     Krylov,
@@ -51,7 +51,7 @@ pub enum Solver {
     Iterative,
 }
 
-/// What [`top`] may be told beside the matrix.
+/// What [`top`] takes beside the matrix.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Which solver.
@@ -74,7 +74,7 @@ pub struct Options {
     /// How many vectors on their way to the pairs after those wanted are given too.
     pub spare: usize,
     /// Whether residuals are taken from the recurrence instead of being measured
-    /// by a product of their own, for operators whose product is dear.
+    /// by a product of their own, for operators whose product is expensive.
     pub trust_recurrence: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! σ is of the size of rounding, only there to keep the pivots of a singular
 //! matrix positive; the null vectors themselves are deflated. A factor that
-//! fails its probe, or a pivot that is not positive, is made anew with a larger
+//! fails its probe, or a pivot that is not positive, is made again with a larger
 //! σ. Cost: the factor's work once, 4 · fill operations for each solve.
 //!
 //! Where the root R of A = RᵀR is given and the matrix is large, or an eigenvalue
@@ -40,7 +40,7 @@ const SPREAD: f64 = 1e-3;
 /// Rows from which solves are corrected by the root.
 const CORRECTED_FROM: usize = 100_000;
 /// Eigenvalues, relative to the matrix, below which they are too, and how often:
-/// of vectors that σ hardly tells apart each correction removes most of the error.
+/// of vectors that σ hardly separates each correction removes most of the error.
 const CORRECTED_BELOW: f64 = 4.0 * f64::EPSILON;
 const CORRECTIONS: usize = 3;
 

@@ -49,7 +49,7 @@ pub fn warn_unconverged(spectrum: &Spectrum, wanted: usize, knobs: Knobs, ctx: &
 }
 
 /// Warn of columns that are not determined: the eigenvalue after those of the `shown`
-/// columns is `like` theirs, because of what the map is made of.
+/// columns is `like` theirs, because of what the embedding is made of.
 pub fn warn_of_freedom(made_of: &str, shown: usize, like: &str, hint: &str, ctx: &Ctx) {
     ctx.warn(
         WarningKind::RankDeficient,

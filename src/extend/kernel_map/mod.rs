@@ -12,13 +12,13 @@
 //! ```
 //!
 //! The paper leaves three things open:
-//! * rows in the same place have σ = 0. A place counts once, its σ comes from
-//!   the nearest *other* place, and its coordinates are the mean of its rows',
+//! * duplicate rows have σ = 0. They count as one distinct row, whose σ comes from
+//!   the nearest *other* distinct row and whose coordinates are the mean of theirs,
 //!   which is where (45) is smallest;
 //! * far from all points every k underflows. Exponents are taken relative to
 //!   the largest (`local_kernel`), so the quotient in (42) stays what it is;
 //!   in the limit a row gets the α of the point nearest in units of its σ;
-//! * a row on a training place gets that place's coordinates as they are, not
+//! * a row equal to a training row gets that row's coordinates as they are, not
 //!   to the rounding of the solver.
 //!
 //! Cost: fit, K'' by neighbour search or n²·D, then GMRES on it, some dozens of
@@ -77,7 +77,7 @@ const WORTH_ANOTHER: f64 = 1e-10;
 /// Most points for which the direct solver is asked: 1.5 k takes some seconds.
 const MOST_DIRECT: usize = 1500;
 
-/// Training residual, relative to the coordinates' spread, that is told.
+/// Training residual, relative to the coordinates' spread, above which there is a warning.
 const TOLD: f64 = 1e-8;
 
 const HINT: &str = "fit on fewer rows, or lower `gamma` so that fewer of them matter to each other";
@@ -85,12 +85,12 @@ const HINT: &str = "fit on fewer rows, or lower `gamma` so that fewer of them ma
 /// A fitted [`KernelMap`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FittedKernelMap {
-    /// Coordinates of the training rows; those in one place have their mean.
+    /// Coordinates of the training rows; duplicates have their mean.
     embedding: Array2<f64>,
     kernel: LocalKernel,
-    /// α, one row per place.
+    /// α, one row per distinct row.
     coefficients: Array2<f64>,
-    /// First training row of each place.
+    /// First training row of each distinct row.
     firsts: Vec<usize>,
     /// σ of each training row.
     sigma: Vec<f64>,
@@ -262,8 +262,8 @@ impl Target {
     }
 }
 
-/// The mean coordinates of the rows at each place; to the bit the row's own
-/// when it is alone or all are equal.
+/// The mean coordinates of the duplicates of each distinct row; to the bit the row's
+/// own when there are none or all are equal.
 fn mean_coordinates(coordinates: ArrayView2<'_, f64>, distinct_of: &[u32], places: usize) -> Array2<f64> {
     let mut means = Array2::zeros((places, coordinates.ncols()));
     let mut counts = vec![0.0; places];
@@ -280,7 +280,7 @@ fn mean_coordinates(coordinates: ArrayView2<'_, f64>, distinct_of: &[u32], place
 
 impl FittedKernelMap {
     /// Formula (42) as it stands, training rows included: what `transform`
-    /// gives except that rows on a training place are not set to its coordinates.
+    /// gives except that rows equal to a training row are not set to its coordinates.
     ///
     /// # Errors
     /// Rows of another width, cancellation, memory.

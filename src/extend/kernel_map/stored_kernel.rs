@@ -1,4 +1,4 @@
-//! The matrix K'' of the training points, held as it is needed: compressed rows
+//! The matrix K'' of the training points, stored as it is needed: compressed rows
 //! when few points matter to each, the whole matrix otherwise.
 //!
 //! Place in the dataflow: between `local_kernel`, which gives the rows, and the

@@ -9,7 +9,7 @@
 //! once per source. Cost: about `3 (m / 16 + n log n / 16)` vector steps per source.
 //!
 //! The fixed point is the minimum over all paths of left-to-right sums, lane by
-//! lane: the same bits as [`super::heap`], whatever shares the batch.
+//! lane: the same bits as [`super::dijkstra`], whatever shares the batch.
 
 use super::dijkstra::{NODES_PER_CHECK, PathGraph};
 use super::queue::{Entry, Queue};

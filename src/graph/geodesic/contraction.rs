@@ -1,8 +1,8 @@
 //! The graph after elimination, as dense blocks.
 //!
 //! Owns: supernodes (runs of steps with the same later neighbours) and the
-//! weights between them: for every pair joined by elimination the shortest way
-//! through what was eliminated before. Place: between `linalg::elimination`
+//! weights between them: for every pair joined by elimination the shortest path
+//! through what was eliminated before. Place: between `linalg::cholesky::elimination`
 //! and [`super::sweep`]. Papers: customisable contraction hierarchies (Dibbelt,
 //! Strasser and Wagner 2016), computed as a multifrontal Cholesky factorisation
 //! (Duff and Reid 1983) with min for + and + for ×. Cost: half the sum over

@@ -1,4 +1,4 @@
-//! Dijkstra's algorithm, one source at a time: the simple twin of the others.
+//! Dijkstra's algorithm, one source at a time: the reference for the others.
 //!
 //! Owns: the graph renumbered to the plan's positions, and the plain kernel.
 //! Paper: Dijkstra 1959, with a 4-ary heap and stale entries instead of

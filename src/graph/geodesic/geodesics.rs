@@ -54,7 +54,7 @@ impl Geodesics {
         &self.shortcuts
     }
 
-    /// The prepared paths; made anew in a model that was read back.
+    /// The prepared paths; made again in a model that was read back.
     pub fn plan(&self, ctx: &Ctx) -> Result<&Plan> {
         if let Some(plan) = self.plan.get() {
             return Ok(plan);
@@ -101,7 +101,7 @@ pub enum AllPairs<'a> {
     Double(PackedDistances<f64>),
     /// In single precision.
     Single(PackedDistances<f32>),
-    /// Computed anew whenever they are read.
+    /// Computed again whenever they are read.
     Recomputed(Recomputed<'a>),
 }
 

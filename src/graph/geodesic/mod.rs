@@ -1,14 +1,15 @@
 //! Shortest paths from many sources: the geodesic distances of Isomap.
 //!
 //! Owns: [`Plan`] (which kernel, prepared once), [`Sources`] (where paths
-//! start) and the ways to run: [`rows`], [`for_each_batch`], [`all_pairs`] and
-//! [`Recomputed`]; [`Geodesics`] is all of it for a neighbourhood graph. Place: between a connected graph and `kernel`.
+//! start) and how to run it: [`rows`], [`for_each_batch`], [`all_pairs`], [`Recomputed`];
+//! [`Geodesics`] is all of it for a neighbourhood graph. Place: between a connected graph
+//! and `kernel`.
 //!
 //! Sources are taken [`LANES`](crate::linalg::packed::LANES) at a time, nearby
 //! ones together, and batches run in parallel. Every kernel is exact: within
 //! one plan the distance from a source to a node has the same bits whatever
 //! other sources run with it and however many threads there are. The plain
-//! heap is the twin the others are tested against.
+//! heap is the reference the others are tested against.
 //!
 //! | kernel | good for | paper |
 //! |---|---|---|

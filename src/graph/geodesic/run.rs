@@ -200,7 +200,7 @@ pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>
     Ok(PackedDistances::new(plan.order.clone(), panels?))
 }
 
-/// The distances between all nodes, found anew each time they are read: exact,
+/// The distances between all nodes, computed again each time they are read: exact,
 /// and never more than a few panels in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Recomputed<'a>(pub &'a Plan);

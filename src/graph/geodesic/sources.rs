@@ -1,4 +1,4 @@
-//! Where paths start: nodes of the graph, or new points hung onto it.
+//! Where paths start: nodes of the graph, or new points joined to it.
 //!
 //! Owns: the ragged list of seeds and its grouping into batches of nearby
 //! sources. Place: input of every geodesic run. Cost: O(S log S) to group.

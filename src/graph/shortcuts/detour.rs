@@ -1,4 +1,4 @@
-//! The way around closed edges: Dijkstra between two nodes, no further than asked.
+//! The shortest path around closed edges: Dijkstra between two nodes, no further than asked.
 //!
 //! Owns: a search that leaves no trace, so that a short one costs little on a
 //! large graph. Place: second step of [`super::shortcuts`]. Cost: O(b log b)

@@ -114,7 +114,7 @@ impl<'a> Search<'a> {
         of_edge(self.graph, self.traffic, edge).length
     }
 
-    /// What the user is told, busiest first.
+    /// What is reported, busiest first.
     pub fn report(&mut self, closed: &[Ends], bridges: &[Ends]) -> Result<Vec<Shortcut>> {
         let all: Vec<Ends> = closed.iter().chain(bridges).copied().collect();
         let mut found = Vec::with_capacity(all.len());

@@ -162,7 +162,7 @@ impl Trees {
         Ok(Trees { parents })
     }
 
-    /// How many nodes hang below each position of one tree, itself included:
+    /// How many nodes lie below each position of one tree, itself included:
     /// leaves are taken off until nothing is left.
     fn sizes_below(&self, lane: usize) -> Vec<u32> {
         const TAKEN: u32 = u32::MAX;

@@ -2,7 +2,7 @@
 //! a small positive semi-definite block over the members of i's neighbourhood.
 //!
 //! LLE, modified LLE, Hessian LLE and LTSA differ in their blocks only. A block
-//! is held by its factor Fᵢ (members × width): Bᵢ = Fᵢ Fᵢᵀ, or I − Fᵢ Fᵢᵀ for
+//! is stored as its factor Fᵢ (members × width): Bᵢ = Fᵢ Fᵢᵀ, or I − Fᵢ Fᵢᵀ for
 //! LTSA, whose blocks are projections.
 //! Place: after `local`, before `spectrum`.
 

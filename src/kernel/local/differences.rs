@@ -94,7 +94,7 @@ fn in_layout_of(model: PointsRef<'_>, points: PointsRef<'_>) -> Points {
     }
 }
 
-/// How a neighbourhood is held at the moment.
+/// How a neighbourhood is stored at the moment.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout {
     /// m × k differences: few features, each a vector over the neighbours.
@@ -112,9 +112,9 @@ pub(super) struct Vicinity {
     pub layout: Layout,
     /// Number of neighbours.
     pub k: usize,
-    /// Number of features, unless only products are held.
+    /// Number of features, unless only products are stored.
     pub m: usize,
-    /// What the layout says.
+    /// Numbers in that layout.
     pub entries: Vec<f64>,
     /// How large the values of each feature are, of which the entries are differences.
     pub sizes: Vec<f64>,

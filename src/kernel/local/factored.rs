@@ -5,7 +5,7 @@
 //! accurate: M itself is only known up to rounding of the size of its largest
 //! entries, which at a million rows is more than its smallest eigenvalues, while
 //! ‖Rv‖² is not (the conditioning of R is the square root of that of M).
-//! Place: beside [`super::alignment`]. Cost: entries of R, twice.
+//! Place: beside [`super::assemble`]. Cost: entries of R, twice.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 

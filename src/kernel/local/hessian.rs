@@ -10,7 +10,7 @@
 //! scikit-learn takes the columns of a full QR factorisation from d + 1 on, all
 //! k − d − 1 of them: that block is I − G Gᵀ, the block of LTSA. Here it is the
 //! paper's.
-//! Cost: [`super::frame`] and k·d⁴/2.
+//! Cost: [`super::tangent_basis`] and k·d⁴/2.
 
 use super::differences::Vicinity;
 use super::tangent_basis::{Frame, Wanted, add};

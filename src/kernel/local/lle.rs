@@ -34,7 +34,7 @@ impl Solver {
         vicinity.products(&mut self.gram);
         let trace: f64 = self.gram.iter().step_by(k + 1).sum();
         if trace <= 0.0 || !trace.is_finite() {
-            // All in one place; or too far away for squares, which the NaN tells.
+            // All rows equal; or too far away for squares, which the NaN marks.
             let share = if trace <= 0.0 { 1.0 / k as f64 } else { f64::NAN };
             self.weights.clear();
             self.weights.resize(k, share);
@@ -125,7 +125,7 @@ impl Solver {
         let weights = &self.weights;
         let before = self.free.len();
         self.free.retain(|&j| weights[j] > 0.0);
-        // Nothing left, or nothing held: no further on this way.
+        // Nothing left free, or nothing fixed at zero: no further progress.
         self.free.is_empty() || self.free.len() == before
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Zhang and Zha 2004: B = I − G Gᵀ with G = [1/√k, the leading left singular
 //! vectors of the centred neighbours]: what a linear function of the local
-//! coordinates leaves. Directions that rounding cannot tell from nothing are
-//! left out of G. Cost: see [`super::frame`].
+//! coordinates leaves. Directions that are zero up to rounding are
+//! left out of G. Cost: see [`super::tangent_basis`].
 
 use super::differences::Vicinity;
 use super::tangent_basis::{Frame, Wanted};

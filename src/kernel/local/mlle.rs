@@ -10,11 +10,11 @@
 //!
 //! The block depends on the span of V alone, so that V is completed from the
 //! leading vectors by reflections (Householder) and not by an eigenvector each.
-//! Eigenvalues that rounding cannot tell from zero count as zero and are always
+//! Eigenvalues that are zero up to rounding count as zero and are always
 //! in V, whatever d, for no choice among their vectors is better than another;
 //! every row keeps at least one weight vector (scikit-learn may leave a row
 //! without any, and has no bound k − d).
-//! Cost: [`super::frame`] twice (first values only) and 4·k·s·(k − s).
+//! Cost: [`super::tangent_basis`] twice (first values only) and 4·k·s·(k − s).
 
 use super::differences::Vicinity;
 use super::tangent_basis::{Frame, Wanted, add};

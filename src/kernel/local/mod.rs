@@ -1,4 +1,4 @@
-//! Local fits: what each row's neighbourhood says about coordinates, for the
+//! Local fits: the conditions of each row's neighbourhood on the coordinates, for the
 //! alignment sum M = Σᵢ Sᵢ Bᵢ Sᵢᵀ.
 //!
 //! Place: after the neighbour lists of a [`component`], before their sum ([`assemble`]).
@@ -261,7 +261,7 @@ pub fn barycentric(
 }
 
 /// Coordinates of rows that are one neighbourhood: unit columns along their
-/// leading directions, those that rounding cannot tell from nothing being zero.
+/// leading directions, those that are zero up to rounding being zero.
 /// `near` holds one list: all rows, with their distances from the first.
 ///
 /// # Errors

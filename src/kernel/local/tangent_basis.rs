@@ -1,13 +1,13 @@
 //! The leading directions of a neighbourhood: left singular vectors of its
 //! differences, one entry per neighbour.
 //!
-//! Place: between [`super::gather`] and the blocks of the tangent, Hessian and
+//! Place: between [`super::differences`] and the blocks of the tangent, Hessian and
 //! modified methods. With fewer features than neighbours they are the
 //! neighbours' components along the eigenvectors of the small covariance (m × m),
 //! else the eigenvectors of the inner products (k × k). Squares lose what is 10⁸ times
 //! shorter than the leading direction: where one that is wanted is too short for them,
-//! the differences themselves are turned ([`super::hestenes`]). Directions that
-//! rounding cannot tell from nothing are left out.
+//! the differences themselves are turned ([`hestenes`]). Directions that
+//! are zero up to rounding are left out.
 //! Cost: k·m² + m³, or k²·m + k³; where a direction is that short some ten times more.
 
 use super::differences::{Layout, Vicinity};
@@ -18,7 +18,7 @@ use crate::linalg::small::hestenes;
 /// Eigenvalues below this part of the largest are rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Eigenvalues below this part of the largest have lost too many digits: of a covariance,
-/// which only tells directions along which the differences are then read, and of inner
+/// which only gives directions along which the differences are then read, and of inner
 /// products, whose eigenvectors are taken as they are.
 const TRUSTED: [f64; 2] = [1.5e-8, 1e-5];
 /// Below this squares have lost their digits.

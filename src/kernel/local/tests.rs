@@ -1,4 +1,4 @@
-//! Blocks against slow dense twins, and what each must leave alone.
+//! Blocks against slow dense ones, and what each must leave alone.
 
 use ndarray::{Array1, Array2, Axis, s};
 
@@ -277,7 +277,7 @@ fn modified_blocks_are_those_of_the_twin() {
         let found = of_points(PointsRef::Dense(points.view()), &near, variant, 1);
         for (i, expected) in modified_twin(&points, &near, d).iter().enumerate() {
             let (_, dense) = block(&found, i);
-            // Where the twin has no weights, one is kept.
+            // Where the reference has no weights, one is kept.
             if apart(expected, &Array2::zeros(expected.dim())) > 0.0 {
                 assert!(apart(&dense, expected) < 1e-8, "{features} features, k = {k}, row {i}");
             }

@@ -1,8 +1,8 @@
 //! Eigenpairs of one neighbourhood's matrix, largest first.
 //!
 //! Place: between the local matrices and what is made of their leading
-//! directions. Which of two ways is taken depends on the size alone; each is the
-//! other's twin. Cost: see [`super::jacobi`] and [`super::tridiagonal`].
+//! directions. Which of two algorithms is used depends on the size alone; tests
+//! compare them. Cost: see [`super::jacobi`] and [`super::tridiagonal`].
 
 use super::{jacobi, tridiagonal};
 

@@ -2,7 +2,7 @@
 //!
 //! Hestenes 1958, one-sided Jacobi: the differences themselves are turned and never
 //! squared into a matrix, so that a direction 10¹⁴ times shorter than another is
-//! still found. Place: under [`super::frame`], where squares would lose a direction
+//! still found. Place: under `kernel::local::tangent_basis`, where squares would lose a direction
 //! that is wanted. Cost: about 6 sweeps of n²/2 rotations of n rows, 8 flops an entry;
 //! rows that have vanished are passed over, so that few directions are fast.
 

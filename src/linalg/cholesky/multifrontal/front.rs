@@ -123,7 +123,7 @@ fn take_square(square: MatMut<'_, f64>, rows: MatRef<'_, f64>) {
     );
 }
 
-/// Do something with every [`ROWS`] rows of length `width`, told which is their
+/// Do something with every [`ROWS`] rows of length `width`, given the number of their
 /// first; as tasks of their own if the `work` of all of them is worth it.
 fn in_tiles(
     rows: &mut [f64],

@@ -1,4 +1,4 @@
-//! The factor against dense twins, where its fronts are large.
+//! The factor against dense ones, where its fronts are large.
 
 use std::time::{Duration, Instant};
 
@@ -119,7 +119,7 @@ fn a_large_front_can_be_stopped() {
     let result = ctx.install(|| Factor::new(structure, matrix.entries(), 0.25, &ctx));
     let stopped = Instant::now();
     let cancelled = canceller.join().unwrap();
-    // A machine that is done before it is told to stop has nothing to show.
+    // A machine that is done before the cancellation shows nothing.
     if stopped > cancelled {
         assert!(matches!(result, Err(Error::Cancelled)) || stopped - cancelled < Duration::from_millis(20));
         assert!(stopped - cancelled < Duration::from_millis(500), "{:?}", stopped - cancelled);
