@@ -287,7 +287,10 @@ pub(crate) fn available_memory() -> u64 {
     let kind = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(kind);
     let machine = system.available_memory();
-    let free = system.cgroup_limits().map_or(machine, |group| machine.min(group.free_memory));
+    // What a group has free by its own count leaves out the page cache, which the system
+    // gives back when memory is short: its resident memory is what counts.
+    let left = |group: sysinfo::CGroupLimits| group.total_memory.saturating_sub(group.rss);
+    let free = system.cgroup_limits().map_or(machine, |group| machine.min(left(group)));
     let status = |file: &str| std::fs::read_to_string(format!("/proc/self/{file}")).unwrap_or_default();
     address_space_left(&status("limits"), &status("status")).map_or(free, |left| free.min(left))
 }

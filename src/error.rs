@@ -52,10 +52,8 @@ pub enum Error {
     Unsupported(String),
     /// The neighbourhood graph is not connected and the policy is `error`.
     #[error(
-        "the number of connected components of the neighbourhood graph is {count} (sizes {sizes}); \
-         raise `n_neighbors` or `radius` where neighbours are searched, lower `gamma` or raise `epsilon` or \
-         `bandwidth` where affinities vanish, give edges between the components where they are given, or set \
-         disconnected='bridge' or 'largest'"
+        "the number of connected components of the graph is {count} (sizes {sizes}); {remedy}, or choose another \
+         value of `disconnected`"
     )]
     Disconnected {
         /// Number of components.
@@ -64,6 +62,8 @@ pub enum Error {
         sizes: String,
         /// Component of each row.
         labels: Vec<usize>,
+        /// What would connect them.
+        remedy: String,
     },
     /// The job needs more memory than the machine has free.
     #[error("{what} needs {} but only {} is available; {hint}", bytes(*.need), bytes(*.available))]

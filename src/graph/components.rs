@@ -90,8 +90,13 @@ impl Components {
     }
 
     /// The refusal of [`Policy::Error`].
-    pub fn refusal(self) -> Error {
-        Error::Disconnected { count: self.count(), sizes: self.sizes_in_words(), labels: self.labels }
+    pub fn refusal(self, remedy: &str) -> Error {
+        Error::Disconnected {
+            count: self.count(),
+            sizes: self.sizes_in_words(),
+            labels: self.labels,
+            remedy: remedy.to_string(),
+        }
     }
 
     /// The warning of [`Action::Only`]: `subject` has these components, and `remedy`
@@ -189,11 +194,10 @@ pub fn connect(
         return Ok(unchanged(graph, rows, of_data.labels));
     }
     match (policy.action(&of_data), links) {
-        (Action::Refuse, _) => Err(of_data.refusal()),
+        (Action::Refuse, _) => Err(of_data.refusal(REMEDY)),
         (Action::Keep, _) => Ok(unchanged(graph, rows, of_data.labels)),
         (Action::Only(component), _) => {
-            let remedy = "raise `n_neighbors` or `radius` to keep them";
-            of_data.warn_of_rows_left_out(component, "the neighbourhood graph", remedy, ctx);
+            of_data.warn_of_rows_left_out(component, "the neighbourhood graph", REMEDY, ctx);
             let kept = found.rows_of(component);
             Ok(unchanged(graph.subgraph(&kept, ctx)?, rows.only(&kept), of_data.labels))
         }
@@ -212,6 +216,9 @@ pub fn connect(
     }
 }
 
+/// What connects a neighbourhood graph.
+const REMEDY: &str = "raise `n_neighbors` (or `radius` where it is used) to connect them";
+
 fn warn_of_bridges(components: &Components, bridges: &[Link], ctx: &Ctx) {
     let longest = bridges.last().map_or(0.0, |link| link.distance);
     ctx.warn(
@@ -219,8 +226,8 @@ fn warn_of_bridges(components: &Components, bridges: &[Link], ctx: &Ctx) {
         // scikit-learn's users look for "number of connected components".
         format!(
             "the number of connected components of the neighbourhood graph is {} > 1 (sizes {}); they were \
-             connected by {} added edges (longest {:.3e}); raise `n_neighbors` or `radius` if they belong \
-             together, or embed them one by one",
+             connected by {} added edge(s) (longest {:.3e}); raise `n_neighbors` (or `radius` where it is used) if \
+             they belong together, or embed them one by one",
             components.count(),
             components.sizes_in_words(),
             bridges.len(),

@@ -84,7 +84,7 @@ impl NeighborhoodGraph {
             if coordinates.iter().any(|value| !value.is_finite()) {
                 return Err(Error::input(format!(
                     "row {row} is an outlier, too far from all other rows to be placed; remove it, or set \
-                     outliers='keep' to let it take part in the fit"
+                     outliers='keep' to include it in the fit"
                 )));
             }
             embedding.row_mut(row as usize).assign(&coordinates);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::context::Ctx;
 use crate::error::{Result, WarningKind};
-use crate::graph::{Action, Components, NeighborhoodGraph, NeighborhoodParams, Policy};
+use crate::graph::{Action, Components, Locator, NeighborhoodGraph, NeighborhoodParams, Policy};
 use crate::input::rows::RowMap;
 use crate::kernel::affinity::Affinity;
 
@@ -43,7 +43,7 @@ pub fn by_policy(
         return Ok(ConnectedAffinity { affinity, components, labels, rows });
     }
     match policy.action(&components) {
-        Action::Refuse => Err(components.refusal()),
+        Action::Refuse => Err(components.refusal(why)),
         Action::Only(component) => {
             components.warn_of_rows_left_out(component, "the affinities", why, ctx);
             let kept = components.rows_of(component);
@@ -79,7 +79,11 @@ pub fn on_graph(
 ) -> Result<(ConnectedAffinity, NeighborhoodGraph)> {
     let joined = graph.rows().used().is_some() || !graph.bridges().is_empty();
     let apart = !joined && graph.labels().iter().any(|&label| label > 0);
-    let why = if apart { UNKNOWN.to_string() } else { vanishing(width) };
+    let why = match graph.locator() {
+        _ if !apart => vanishing(width),
+        Locator::Graph(_) => UNKNOWN.to_string(),
+        _ => "they are kept as they are (disconnected='bridge' joins them)".to_string(),
+    };
     let in_use = RowMap::all(graph.len());
     let mut found = by_policy(affinity, in_use, diagonal, params.policy, &why, ctx)?;
     let component = |row: usize| graph.rows().used_row(row).map(|at| found.labels[at as usize]);

@@ -36,7 +36,7 @@ fn examples() -> Vec<Error> {
         Error::UnknownMethod(text(), text()),
         Error::Input(text()),
         Error::Unsupported(text()),
-        Error::Disconnected { count: 2, sizes: text(), labels: vec![] },
+        Error::Disconnected { count: 2, sizes: text(), labels: vec![], remedy: text() },
         Error::Memory { what: text(), need: 0, available: 0, hint: text() },
         Error::NotConverged(text()),
         Error::Restore(text()),

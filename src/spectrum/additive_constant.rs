@@ -89,8 +89,9 @@ pub fn smallest_constant(distances: &dyn HalfMatrix, ctx: &Ctx) -> Result<f64> {
         ctx.warn(
             WarningKind::Convergence,
             format!(
-                "the lowest eigenvector was not found to full accuracy: the constant {constant:.6e} (at working \
-                 scale) may be a little too small; give a larger `constant` if negative eigenvalues are left"
+                "the lowest eigenvector was not found to full accuracy: the constant {:.6e} may be a little too \
+                 small; give a larger `constant` if negative eigenvalues are left",
+                ctx.data_length(constant)
             ),
         );
     }

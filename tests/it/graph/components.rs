@@ -130,7 +130,7 @@ fn policies_do_what_they_say() {
     let ctx = Ctx::new(1, 0);
     let line = Line(vec![0.0, 10.0, 30.0, 31.0, 11.0]);
     match connect(two_pairs_and_a_point(), RowMap::all(5), Some(&line), Policy::Error, &ctx) {
-        Err(Error::Disconnected { count: 3, sizes, labels }) => {
+        Err(Error::Disconnected { count: 3, sizes, labels, .. }) => {
             assert_eq!((sizes.as_str(), labels), ("2, 2, 1", vec![0, 1, 2, 2, 1]));
         }
         other => panic!("{other:?}"),

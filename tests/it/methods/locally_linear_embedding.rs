@@ -277,7 +277,7 @@ fn pieces_are_counted_in_rows_of_the_data() {
     assert!(embedding(&largest).slice(s![150.., ..]).iter().all(|value| value.is_nan()));
     assert!(embedding(&largest).slice(s![..150, ..]).iter().all(|value| value.is_finite()));
     match lle(LocalMethod::Ltsa, 8).disconnected(Policy::Error).fit(&points, &ctx).err() {
-        Some(Error::Disconnected { count, sizes, labels }) => {
+        Some(Error::Disconnected { count, sizes, labels, .. }) => {
             assert_eq!((count, sizes.as_str(), labels.len()), (2, "150, 40", 190));
         }
         other => panic!("{other:?}"),
