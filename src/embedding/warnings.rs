@@ -70,8 +70,8 @@ pub fn warn_of_components(neighborhoods: &LocalNeighborhoods, ctx: &Ctx) {
     ctx.warn(
         WarningKind::Disconnected,
         format!(
-            "the number of connected components of the neighbourhood graph is {} (the largest of {} rows); they are embedded one \
-             by one and laid side by side: where they lie relative to one another has no meaning; {} if they belong \
+            "the number of connected components of the neighbourhood graph is {} (the largest of {} \
+             rows); they are embedded one by one and laid side by side: where they lie relative to one another has no meaning; {} if they belong \
              together",
             components.count(),
             components.sizes.iter().max().unwrap_or(&0),
@@ -81,17 +81,17 @@ pub fn warn_of_components(neighborhoods: &LocalNeighborhoods, ctx: &Ctx) {
 }
 
 /// Warn of columns that are zero, and of columns that only repeat others.
-pub fn warn_of_rank(neighborhoods: &LocalNeighborhoods, map: &JoinedMap, components: usize, ctx: &Ctx) {
+pub fn warn_of_rank(neighborhoods: &LocalNeighborhoods, map: &JoinedMap, columns: usize, ctx: &Ctx) {
     let more = more_neighbors(neighborhoods);
     let message = match map.rank {
-        rank if rank >= components => spans_too_few(neighborhoods, map, components),
+        rank if rank >= columns => spans_too_few(neighborhoods, map, columns),
         0 if neighborhoods.components.count() == 1 => Some("all rows are equal: all columns are zero".into()),
         0 => Some(format!(
             "every connected component is a single point: the first column only lays them side by side, the \
              others are zero; {more}"
         )),
         rank => Some(format!(
-            "no connected component has distinct rows in more than {rank} dimension(s), fewer than the {components} \
+            "no connected component has distinct rows in more than {rank} dimension(s), fewer than the {columns} \
              columns asked for; the other columns are zero, {more} or use n_components <= {rank}"
         )),
     };
@@ -101,10 +101,10 @@ pub fn warn_of_rank(neighborhoods: &LocalNeighborhoods, map: &JoinedMap, compone
 }
 
 /// What to say where most neighbourhoods have fewer directions than there are columns.
-fn spans_too_few(neighborhoods: &LocalNeighborhoods, map: &JoinedMap, components: usize) -> Option<String> {
+fn spans_too_few(neighborhoods: &LocalNeighborhoods, map: &JoinedMap, columns: usize) -> Option<String> {
     let features = neighborhoods.graph.locator().points().map_or(usize::MAX, |points| points.cols());
     let rows: usize = map.spans.iter().sum();
-    let thin: usize = map.spans.iter().take(components).sum();
+    let thin: usize = map.spans.iter().take(columns).sum();
     let (who, typical) = if 2 * thin > rows {
         // As many directions as half of the rows have.
         let mut wider = rows;
@@ -115,11 +115,11 @@ fn spans_too_few(neighborhoods: &LocalNeighborhoods, map: &JoinedMap, components
         });
         let typical = spans.last().map_or(0, |(span, _)| span);
         let who = format!(
-            "the neighbourhoods of {thin} of {rows} rows span fewer than {components} directions, most of them {typical}"
+            "the neighbourhoods of {thin} of {rows} rows span fewer than {columns} directions, most of them {typical}"
         );
         (who, typical)
-    } else if map.spans.is_empty() && features < components {
-        (format!("the data has {features} feature(s), fewer than the {components} components"), features)
+    } else if map.spans.is_empty() && features < columns {
+        (format!("the data has {features} feature(s), fewer than the {columns} components"), features)
     } else {
         return None;
     };

@@ -151,7 +151,7 @@ fn warn_of_asymmetry(i: usize, j: usize, ahead: f64, back: f64, ctx: &Ctx) {
     ctx.warn(
         WarningKind::InputAdjusted,
         format!(
-            "Array must be symmetric: the affinity matrix is not; from row {i} to row {j} it is {ahead}, back it is {back}; the \
+            "the affinity matrix is not symmetric: from row {i} to row {j} it is {ahead}, back it is {back}; the \
              mean (A + A.T) / 2 is used, pass that to silence this"
         ),
     );

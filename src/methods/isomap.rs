@@ -193,7 +193,7 @@ impl Model for FittedIsomap {
 
     fn compute(&self, what: &str, ctx: &Ctx) -> Result<Attribute> {
         match what {
-            "dist_matrix" => Ok(Attribute::Matrix(self.paths.matrix_of_data(HINT, ctx)?)),
+            "dist_matrix" => Ok(Attribute::Matrix(self.paths.matrix_of_data(ctx)?)),
             "reconstruction_error" => Ok(Attribute::Float(self.reconstruction_error(ctx)?)),
             "residual_variance" => Ok(Attribute::vector(&self.residual_variance(ctx)?)),
             other => Err(Error::Unsupported(format!("Isomap cannot compute `{other}`"))),

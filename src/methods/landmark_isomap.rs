@@ -117,7 +117,7 @@ impl LandmarkIsomap {
     fn choose(&self, graph: &NeighborhoodGraph, count: usize, ctx: &Ctx) -> Result<Vec<u32>> {
         let used_row = |&row: &usize| {
             graph.rows().used_row(row).ok_or_else(|| {
-                let why = format!("row {row} is not in use: it is an outlier, or not in the largest component");
+                let why = format!("row {row} cannot be a landmark: it is an outlier, or not in the largest component");
                 Error::param("landmarks", why)
             })
         };

@@ -81,7 +81,9 @@ fn compressed_rows(tuple: &Bound<'_, PyTuple>, cols: Option<usize>) -> PyResult<
     if offsets.is_empty() {
         return Err(PyValueError::new_err("indptr of a sparse matrix must hold at least one number"));
     }
-    let cols = cols.unwrap_or(offsets.len() - 1);
+    // New rows have edges to training rows, of which only the model knows the number.
+    let named = indices.iter().max().map_or(0, |&last| last as usize + 1);
+    let cols = cols.unwrap_or((offsets.len() - 1).max(named));
     Csr::new(cols, offsets, indices, values.as_array().to_vec()).map_err(|fault| raise(tuple.py(), fault))
 }
 

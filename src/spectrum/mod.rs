@@ -78,10 +78,10 @@ pub struct Options {
     pub trust_recurrence: bool,
 }
 
-/// The k algebraically largest eigenpairs.
+/// The k largest eigenpairs ([`top`]) or smallest ones ([`bottom`]).
 #[derive(Debug, Clone)]
 pub struct Spectrum {
-    /// Eigenvalues, descending.
+    /// Eigenvalues, descending from [`top`], ascending from [`bottom`].
     pub values: Vec<f64>,
     /// Orthonormal eigenvectors, one per column (n × k, row-major), signs by
     /// [`fix_signs`].

@@ -65,7 +65,7 @@ def test_one_row_far_away_does_not_change_the_map_of_the_rest(cls, conformal, ro
     far = roll.mean(axis=0) + 1000 * roll.std()
     both = np.insert(roll, 7, far, axis=0)
     estimator = cls(n_neighbors=8, conformal=conformal)
-    with pytest.warns(OutlierWarning, match=r"1 row.*: 7 \("):
+    with pytest.warns(OutlierWarning, match=r"1 outlier.*rows 7 \("):
         estimator.fit(both)
     assert estimator.outliers_.tolist() == [7]
     rest = np.delete(estimator.embedding_, 7, axis=0)

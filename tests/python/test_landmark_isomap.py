@@ -158,7 +158,7 @@ def test_landmarks_outside_the_largest_component(two_islands):
     largest = np.flatnonzero(np.isfinite(isomap.embedding_[:, 0]))
     assert set(isomap.landmarks_) <= set(largest)
     outside = LandmarkIsomap(n_neighbors=3, landmarks=[0, 1, 25], disconnected="largest")
-    with pytest.raises(ParameterError, match="row 25 is not in the map"):
+    with pytest.raises(ParameterError, match="row 25 cannot be a landmark"):
         outside.fit(X)
 
 

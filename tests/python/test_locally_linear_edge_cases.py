@@ -326,7 +326,7 @@ def test_the_warning_names_a_parameter_that_is_there():
     rng = np.random.default_rng(0)
     X = rng.random((30, 3))
     apart = messages(LocallyLinearEmbedding(n_neighbors=None, radius=1e-6), X)
-    assert "single place" in apart
+    assert "single point" in apart
     assert "`radius`" in apart
     assert "raise n_neighbors" not in apart
     assert "n_components <= 1" not in apart
@@ -334,7 +334,7 @@ def test_the_warning_names_a_parameter_that_is_there():
     given = messages(LocallyLinearEmbedding(neighbors=pairs), X)
     assert "`neighbors`" in given
     constant = messages(LocallyLinearEmbedding(), np.ones((30, 3)))
-    assert "one place" in constant
+    assert "all rows are equal" in constant
     assert "n_components <=" not in constant
 
 

@@ -76,11 +76,14 @@ impl Geodesics {
 
     /// The distances between all rows of the data; infinite from and to rows that are
     /// not in use.
-    pub fn matrix_of_data(&self, hint: &str, ctx: &Ctx) -> Result<Array2<f64>> {
+    pub fn matrix_of_data(&self, ctx: &Ctx) -> Result<Array2<f64>> {
         let map = self.graph.rows();
         let rows = map.data_rows();
-        let copies = if map.used().is_none() { 12 } else { 20 };
-        ctx.reserve((rows * rows * copies) as u64, "the full matrix of geodesic distances", hint)?;
+        // The packed half and the full matrix; once more where rows were left out.
+        let bytes_per_pair = if map.used().is_none() { 12 } else { 20 };
+        let hint = "ask planish.geodesic_distances for some of its rows";
+        let need = (rows as u64).saturating_mul(rows as u64).saturating_mul(bytes_per_pair);
+        ctx.reserve(need, "the full matrix of geodesic distances", hint)?;
         let packed: PackedDistances = all_pairs(self.plan(ctx)?, ctx)?;
         let within = packed.to_dense();
         let Some(used) = map.used() else { return Ok(within) };
