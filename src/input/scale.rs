@@ -83,12 +83,21 @@ pub fn largest_of(values: &[f64]) -> f64 {
 }
 
 /// The scale for affinities, full or as the edges of a graph: they go with the square of
-/// a length.
+/// a length. The affinity of a row to itself does not count.
 pub fn scale_of_affinities(data: Data<'_>) -> Scale {
-    match data {
-        Data::Graph(graph) => Scale::for_largest(largest_of(&graph.values).sqrt()),
-        data => scale_of_data(data),
-    }
+    let largest = match data {
+        Data::Kernel(matrix) => matrix
+            .indexed_iter()
+            .filter(|((i, j), _)| i != j)
+            .fold(0.0_f64, |most, (_, value)| most.max(value.abs())),
+        Data::Graph(graph) => (0..graph.rows()).fold(0.0_f64, |most, i| {
+            let (columns, values) = graph.row(i);
+            let others = columns.iter().zip(values).filter(|(j, _)| **j as usize != i);
+            others.fold(most, |most, (_, value)| most.max(value.abs()))
+        }),
+        data => return scale_of_data(data),
+    };
+    Scale::for_largest(largest.sqrt())
 }
 
 /// The scale for data of any other kind. Kernel values go with the square of a length.

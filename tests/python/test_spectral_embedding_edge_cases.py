@@ -243,7 +243,7 @@ def test_words_fit_what_was_given():
     assert np.isfinite(loose.embedding_).all()
     with pytest.raises(ParameterError, match="`eigen_tol`"):
         SpectralEmbedding(eigen_tol=-1).fit(X)
-    with pytest.raises(DisconnectedGraphError, match="give edges between the components"):
+    with pytest.raises(DisconnectedGraphError, match="give an edge between them"):
         SpectralEmbedding(affinity="precomputed", disconnected="error").fit(np.eye(5))
     W = cycle(8)
     W[2, 3] = np.nan
