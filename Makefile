@@ -75,7 +75,7 @@ test-package: toolchain  ## the crate has no Python in it and would be packaged 
 number = lambda text: [int(part) for part in text.split(".")][:2]; \
 needs = [(p["name"], p["rust_version"]) for p in json.load(sys.stdin)["packages"] if p["rust_version"]]; \
 newer = [f"{name} needs Rust {version}" for name, version in needs if number(version) > number("$(MIN_RUST)")]; \
-sys.exit("\n".join(newer))'
+sys.exit("\n".join(newer) or 0)'
 	@grep -q '^rust-version = "$(MIN_RUST)"$$' Cargo.toml \
 		|| { echo "Cargo.toml and Makefile disagree about the minimum Rust version" >&2; exit 1; }
 	@echo "Package: complete, no Python in the plain crate."
