@@ -30,7 +30,7 @@ choices! {
 
 impl Algorithm {
     /// Itself.
-    pub fn algorithm(self) -> Algorithm {
+    pub(crate) fn algorithm(self) -> Algorithm {
         self
     }
 }
