@@ -73,6 +73,13 @@ test-package: toolchain  ## the crate has no Python in it and would be packaged 
 		grep -qx "$$file" build/package.txt \
 			|| { echo "the packaged crate would lack $$file" >&2; exit 1; }; \
 	done
+	@$(CARGO) metadata --locked --format-version 1 | $(PYTHON) -c 'import json, sys; \
+number = lambda text: [int(part) for part in text.split(".")][:2]; \
+needs = [(p["name"], p["rust_version"]) for p in json.load(sys.stdin)["packages"] if p["rust_version"]]; \
+newer = [f"{name} needs Rust {version}" for name, version in needs if number(version) > number("$(MIN_RUST)")]; \
+sys.exit("\n".join(newer) or 0)'
+	@grep -q '^rust-version = "$(MIN_RUST)"$$' Cargo.toml \
+		|| { echo "Cargo.toml and Makefile disagree about the minimum Rust version" >&2; exit 1; }
 	@echo "Package: complete, no Python in the plain crate."
 
 test-python: $(DONE)/wheel $(DONE)/test-tools  ## the Python tests, against the wheel that users get

@@ -21,6 +21,7 @@ use crate::params::{Parameter, Value};
 
 /// How landmarks are chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum LandmarkChoice {
     /// Any rows, by the seed.
     Random,

@@ -28,6 +28,7 @@ use crate::spectrum::{EigenSolver, top};
 
 /// Which point is the origin of the coordinates.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub enum Origin {
     /// The mean of all rows.
     #[default]

@@ -54,7 +54,7 @@ impl MetricName {
     ///
     /// # Errors
     /// A Minkowski power below 1.
-    pub fn metric(self, p: f64) -> Result<Option<Metric>> {
+    pub(crate) fn metric(self, p: f64) -> Result<Option<Metric>> {
         Ok(Some(match self {
             MetricName::Precomputed => return Ok(None),
             MetricName::Minkowski if p >= 1.0 => settled(Metric::Minkowski(p)),
@@ -70,7 +70,7 @@ impl MetricName {
     }
 
     /// Whether distances stay the same when all points are multiplied by a number.
-    pub fn ignores_scale(self) -> bool {
+    pub(crate) fn ignores_scale(self) -> bool {
         matches!(self, MetricName::Cosine | MetricName::Correlation)
     }
 }
@@ -78,7 +78,7 @@ impl MetricName {
 impl Metric {
     /// Whether distances stay the same when all points are multiplied by a number:
     /// they compare the directions of rows.
-    pub fn ignores_scale(self) -> bool {
+    pub(crate) fn ignores_scale(self) -> bool {
         matches!(self, Metric::Cosine | Metric::Correlation)
     }
 

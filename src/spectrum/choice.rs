@@ -32,7 +32,7 @@ choices! {
 
 impl EigenSolver {
     /// The solver's options.
-    pub fn options(self, tol: f64, max_iter: Option<usize>) -> Result<Options> {
+    pub(crate) fn options(self, tol: f64, max_iter: Option<usize>) -> Result<Options> {
         let solver = match self {
             EigenSolver::Auto => Solver::Auto,
             EigenSolver::Dense => Solver::Dense,
@@ -44,7 +44,7 @@ impl EigenSolver {
 
 impl SparseSolver {
     /// The solver's options.
-    pub fn options(self, tol: f64, max_iter: Option<usize>) -> Result<Options> {
+    pub(crate) fn options(self, tol: f64, max_iter: Option<usize>) -> Result<Options> {
         let solver = match self {
             SparseSolver::Auto => Solver::Auto,
             SparseSolver::Dense => Solver::Dense,
