@@ -23,3 +23,8 @@ from .pca import PCA as PCA
 from .sammon_mapping import SammonMapping as SammonMapping
 from .spectral import SpectralEmbedding as SpectralEmbedding
 from .spectral import spectral_embedding as spectral_embedding
+from .stability import PermutationTest as PermutationTest
+from .stability import Stability as Stability
+from .stability import bootstrap as bootstrap
+from .stability import jackknife as jackknife
+from .stability import permutation_test as permutation_test

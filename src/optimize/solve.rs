@@ -100,7 +100,13 @@ pub fn minimize<T: PairTerm>(
 }
 
 /// Epochs of matchings, then L-BFGS.
-fn stirred<T: PairTerm>(rows: &Rows<'_>, loss: Loss<T>, x: &mut [f64], stop: Stop, ctx: &Ctx) -> Result<Trace> {
+fn stirred<T: PairTerm>(
+    rows: &Rows<'_>,
+    loss: Loss<T>,
+    x: &mut [f64],
+    stop: Stop,
+    ctx: &Ctx,
+) -> Result<Trace> {
     let first = EPOCHS.min(stop.max_iter.div_ceil(2));
     let begun = stochastic(rows, loss, x, first, ctx)?;
     let rest = Stop { max_iter: stop.max_iter - first, ..stop };
