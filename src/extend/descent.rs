@@ -41,7 +41,7 @@ pub enum RowLoss {
         /// The smallest dissimilarity above zero.
         least: f64,
     },
-    /// Gower's formula itself: classical scaling.
+    /// Σ (k − y·y_j)² of the centred inner products k: classical scaling, by a formula.
     Strain,
 }
 
@@ -56,6 +56,8 @@ pub struct StressPlacement {
     rows: usize,
     loss: RowLoss,
     function: Function,
+    /// Mean squared dissimilarity of each training row, for [`RowLoss::Strain`].
+    square_means: Option<Vec<f64>>,
     /// Training rows that count, those with the smallest dissimilarities; all without.
     nearest: Option<usize>,
 }
@@ -72,12 +74,26 @@ impl StressPlacement {
             ReferenceRows::Points(index) => index.len(),
             ReferenceRows::Given { training, .. } => *training,
         };
-        StressPlacement { reference, digests, map, rows, loss, function: Function::Same, nearest: None }
+        StressPlacement {
+            reference,
+            digests,
+            map,
+            rows,
+            loss,
+            function: Function::Same,
+            square_means: None,
+            nearest: None,
+        }
     }
 
     /// With dissimilarities transformed.
     pub fn with_function(self, function: Function) -> StressPlacement {
         StressPlacement { function, ..self }
+    }
+
+    /// With the mean squared dissimilarities of the training rows.
+    pub fn with_square_means(self, means: Vec<f64>) -> StressPlacement {
+        StressPlacement { square_means: Some(means), ..self }
     }
 
     /// With only the nearest training rows counted.
@@ -165,7 +181,7 @@ impl StressPlacement {
         let columns = columns(&self.map, self.rows);
         let counted: Vec<usize> = (0..delta.len()).filter(|&j| counts(&weights, j)).collect();
         let nearest = *counted.iter().min_by(|&&a, &&b| delta[a].total_cmp(&delta[b]).then(a.cmp(&b)))?;
-        let gower = gower(&columns, &delta, &counted);
+        let gower = gower(&columns, &delta, &counted, self.square_means.as_deref());
         let nearest: Vec<f64> = columns.iter().map(|column| column[nearest]).collect();
         let row = Row { delta: &delta, weights: weights.as_deref(), columns: &columns };
         Some(match self.loss {
@@ -224,8 +240,9 @@ fn equal_points(points: PointsRef<'_>) -> Vec<Option<usize>> {
 }
 
 /// Gower's formula: ½ G⁻¹ Σ_j x_j (|x_j|² − δ_j²) for centred x_j and G = Σ_j x_j x_jᵀ; `None`
-/// where the counted rows do not span the map.
-fn gower(columns: &[&[f64]], delta: &[f64], counted: &[usize]) -> Option<Vec<f64>> {
+/// where the counted rows do not span the map. With the training rows' mean squared
+/// dissimilarities in the place of |x_j|² it is the formula of classical scaling.
+fn gower(columns: &[&[f64]], delta: &[f64], counted: &[usize], means: Option<&[f64]>) -> Option<Vec<f64>> {
     let p = columns.len();
     let mean: Vec<f64> = columns
         .iter()
@@ -236,7 +253,8 @@ fn gower(columns: &[&[f64]], delta: &[f64], counted: &[usize]) -> Option<Vec<f64
         for k in 0..p {
             x[k] = columns[k][j] - mean[k];
         }
-        let excess = x.iter().map(|value| value * value).sum::<f64>() - delta[j] * delta[j];
+        let own = means.map_or_else(|| x.iter().map(|value| value * value).sum::<f64>(), |means| means[j]);
+        let excess = own - delta[j] * delta[j];
         for a in 0..p {
             right[a] += 0.5 * x[a] * excess;
             for b in 0..p {

@@ -73,7 +73,11 @@ impl StressMap {
             }
         };
         let has_unit = transformed.is_none();
+        let means = if loss == RowLoss::Strain { Some(square_means(&problem, ctx)?) } else { None };
         let mut placement = StressPlacement::new(problem.training.into_reference(), digests, x, loss);
+        if let Some(means) = means {
+            placement = placement.with_square_means(means);
+        }
         let mut disparities = None;
         if let Some(Transformed { stress, function }) = transformed {
             placement = placement.with_function(function);
@@ -128,4 +132,13 @@ impl StressMap {
         }
         Ok(matrix)
     }
+}
+
+/// Mean squared dissimilarity of each row, itself included.
+fn square_means(problem: &Problem<'_>, ctx: &Ctx) -> Result<Vec<f64>> {
+    let rows = problem.rows();
+    let mean = |delta: &[f64]| delta.iter().map(|near| near * near).sum::<f64>() / delta.len() as f64;
+    let parts =
+        rows.blocks(ctx, |range, room| range.map(|i| mean(rows.row(i, room).0)).collect::<Vec<f64>>())?;
+    Ok(parts.concat())
 }

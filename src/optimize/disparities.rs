@@ -66,7 +66,7 @@ pub struct Disparities {
 #[derive(Debug, Clone)]
 enum Rule {
     Smooth { basis: Basis, gram: Vec<[f64; 5]>, fitted: Option<Polynomials> },
-    Primary { warm: Warm, order: Vec<u32> },
+    Primary { warm: Warm, order: Vec<u32>, sorted: Vec<f64>, heavy: Vec<f64>, fitted: Vec<f64> },
     Grouped { weights: Vec<f64>, means: Vec<f64>, ascending: Vec<f64>, keep_deviations: bool },
 }
 
@@ -75,7 +75,8 @@ impl Disparities {
     pub fn new(ranking: Ranking, transformation: Transformation, ties: Ties) -> Disparities {
         let rule = match (transformation, ties) {
             (Transformation::Ordinal, Ties::Primary) => {
-                Rule::Primary { warm: Warm::default(), order: (0..ranking.len() as u32).collect() }
+                let order = (0..ranking.len() as u32).collect();
+                Rule::Primary { warm: Warm::default(), order, sorted: vec![], heavy: vec![], fitted: vec![] }
             }
             (Transformation::Ordinal, ties) => {
                 let weight = |range: std::ops::Range<usize>| match &ranking.weights {
@@ -123,14 +124,19 @@ impl Disparities {
         let weights = ranking.weights.as_deref();
         match rule {
             Rule::Primary { warm, .. } if !ranking.has_ties() => warm.fit(distances, weights, disparities),
-            Rule::Primary { warm, order } => {
+            Rule::Primary { warm, order, sorted, heavy, fitted } => {
                 sort_groups(&ranking.group_ends, distances, order);
-                let sorted: Vec<f64> = order.iter().map(|&rank| distances[rank as usize]).collect();
-                let heavy: Option<Vec<f64>> =
-                    weights.map(|weights| order.iter().map(|&rank| weights[rank as usize]).collect());
-                let mut fitted = vec![0.0; sorted.len()];
-                warm.fit(&sorted, heavy.as_deref(), &mut fitted);
-                order.iter().zip(fitted).for_each(|(&rank, value)| disparities[rank as usize] = value);
+                let gather = |from: &[f64], to: &mut Vec<f64>| {
+                    to.clear();
+                    to.extend(order.iter().map(|&rank| from[rank as usize]));
+                };
+                gather(distances, sorted);
+                if let Some(weights) = weights {
+                    gather(weights, heavy);
+                }
+                fitted.resize(sorted.len(), 0.0);
+                warm.fit(sorted, weights.map(|_| &heavy[..]), fitted);
+                order.iter().zip(&*fitted).for_each(|(&rank, &value)| disparities[rank as usize] = value);
             }
             Rule::Grouped { weights: heavy, means, ascending, keep_deviations } => {
                 for (mean, (range, all)) in means.iter_mut().zip(ranking.groups().zip(&*heavy)) {
@@ -215,7 +221,7 @@ fn sort_groups(group_ends: &[u32], distances: &[f64], order: &mut [u32]) {
         (rest, start) = (more, last);
     }
     batches.into_par_iter().for_each(|(batch, ends, start)| {
-        let mut keyed: Vec<(f64, u32)> = Vec::new();
+        let mut keyed: Vec<u128> = Vec::new();
         let mut first = 0;
         for &end in ends {
             let group = &mut batch[first..end as usize - start];
@@ -224,27 +230,28 @@ fn sort_groups(group_ends: &[u32], distances: &[f64], order: &mut [u32]) {
                 continue;
             }
             keyed.clear();
-            keyed.extend(group.iter().map(|&rank| (distances[rank as usize], rank)));
+            // Bits of numbers that are not negative are in the order of the numbers.
+            let key = |rank: u32| u128::from(distances[rank as usize].to_bits()) << 32 | u128::from(rank);
+            keyed.extend(group.iter().map(|&rank| key(rank)));
             sort_nearly_sorted(&mut keyed);
-            group.iter_mut().zip(&keyed).for_each(|(slot, (_, rank))| *slot = *rank);
+            group.iter_mut().zip(&keyed).for_each(|(slot, &key)| *slot = key as u32);
         }
     });
 }
 
 /// Insertion while little has to move, else an ordinary sort.
-fn sort_nearly_sorted(keyed: &mut [(f64, u32)]) {
-    let before = |a: &(f64, u32), b: &(f64, u32)| a.0 < b.0 || (a.0 == b.0 && a.1 < b.1);
-    let mut moves = 4 * keyed.len();
-    for at in 1..keyed.len() {
-        let item = keyed[at];
+fn sort_nearly_sorted(keys: &mut [u128]) {
+    let mut moves = keys.len();
+    for at in 1..keys.len() {
+        let key = keys[at];
         let mut hole = at;
-        while hole > 0 && before(&item, &keyed[hole - 1]) {
-            keyed[hole] = keyed[hole - 1];
+        while hole > 0 && key < keys[hole - 1] {
+            keys[hole] = keys[hole - 1];
             hole -= 1;
         }
-        keyed[hole] = item;
+        keys[hole] = key;
         if at - hole > moves {
-            keyed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            keys.sort_unstable();
             return;
         }
         moves -= at - hole;

@@ -71,12 +71,7 @@ pub fn smacof(
 pub fn guttman_transform(rows: &Rows<'_>, x: &[f64], half_gradient: &[f64], ctx: &Ctx) -> Result<Vec<f64>> {
     let n = rows.len();
     let mut next = x.to_vec();
-    let weighted = match rows {
-        Rows::Stored { weights, .. } => weights.is_some(),
-        Rows::Ranked { weights, .. } => weights.is_some(),
-        Rows::Points(_) => false,
-    };
-    if weighted {
+    if rows.has_weights() {
         let corrections = solve_laplacian(rows, half_gradient, ctx)?;
         next.iter_mut().zip(&corrections).for_each(|(value, step)| *value -= step);
     } else {
@@ -126,6 +121,9 @@ fn solve_laplacian(rows: &Rows<'_>, g: &[f64], ctx: &Ctx) -> Result<Vec<f64>> {
 /// Sum of each point's weights with the others.
 pub fn degrees(rows: &Rows<'_>, ctx: &Ctx) -> Result<Vec<f64>> {
     let n = rows.len();
+    if !rows.has_weights() {
+        return Ok(vec![(n - 1) as f64; n]);
+    }
     let parts = rows.blocks(ctx, |range, room| {
         let sum = |i: usize, room: &mut _| match rows.row(i, room).1 {
             None => (n - 1) as f64,

@@ -25,9 +25,15 @@ const ROUNDS: usize = 64;
 
 /// The pairs of one round: seats `r + k` and `r − k` (mod m), and for an even number of
 /// points also seat r and the last one.
+#[inline(always)]
 fn opponents(n: usize, round: usize) -> impl Iterator<Item = (usize, usize)> {
     let m = if n % 2 == 0 { n - 1 } else { n };
-    let circle = (1..=(m - 1) / 2).map(move |k| ((round + k) % m, (round + m - k) % m));
+    let (mut ahead, mut behind) = (round, round);
+    let circle = (0..(m - 1) / 2).map(move |_| {
+        ahead = if ahead + 1 == m { 0 } else { ahead + 1 };
+        behind = if behind == 0 { m - 1 } else { behind - 1 };
+        (ahead, behind)
+    });
     circle.chain((n % 2 == 0).then_some((round, n - 1)))
 }
 
@@ -51,6 +57,9 @@ pub fn random_matchings(n: usize, count: usize, ctx: &Ctx) -> Vec<(u32, u32)> {
 
 /// The largest and the smallest pull above zero of a pair.
 fn pulls<T: PairTerm>(rows: &Rows<'_>, term: T, ctx: &Ctx) -> Result<(f64, f64)> {
+    if T::PLAIN && !rows.has_weights() {
+        return Ok((1.0, 1.0));
+    }
     let parts = rows.blocks(ctx, |range, room| {
         let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
         for i in range {
@@ -90,6 +99,7 @@ pub fn epochs<T: PairTerm>(
         return Ok(());
     }
     let (first, last) = (1.0 / least, LAST_RATE / most);
+    let flat = delta.as_slice();
     let seats = shuffled(n, "matchings: seats", ctx);
     let width = x.len() / n;
     // Seat by seat, the coordinates of a point side by side.
@@ -104,12 +114,14 @@ pub fn epochs<T: PairTerm>(
                 .par_iter()
                 .map(|&round| {
                     ctx.check()?;
-                    let of_pair = |(a, b): (usize, usize)| {
+                    let mut known = Vec::with_capacity(n / 2);
+                    opponents(n, round as usize).for_each(|(a, b)| {
                         let at = [seats[a] as usize, seats[b] as usize];
+                        let near = flat.map_or_else(|| delta[at], |flat| flat[at[0] * n + at[1]]);
                         let weight = weights.as_ref().map_or(1.0, |weights| weights[at]);
-                        (delta[at], term.pull(delta[at], weight))
-                    };
-                    Ok(opponents(n, round as usize).map(of_pair).collect())
+                        known.push((near, term.pull(near, weight)));
+                    });
+                    Ok(known)
                 })
                 .collect::<Result<_>>()?;
             for (&round, known) in some.iter().zip(&gathered) {
@@ -136,14 +148,16 @@ fn play<const P: usize>(
     rate: f64,
 ) {
     let (places, _) = places.as_chunks_mut::<P>();
-    for ((a, b), &(delta, pull)) in pairs.zip(known) {
+    let mut known = known.iter();
+    pairs.for_each(|(a, b)| {
+        let Some(&(delta, pull)) = known.next() else { return };
         let (one, two) = (places[a], places[b]);
         let apart: [f64; P] = std::array::from_fn(|k| one[k] - two[k]);
         let squared = apart.iter().fold(0.0, |sum, gap| sum + gap * gap);
         let factor = pair_factor(delta, pull, squared, rate);
         places[a] = std::array::from_fn(|k| one[k] - factor * apart[k]);
         places[b] = std::array::from_fn(|k| two[k] + factor * apart[k]);
-    }
+    });
 }
 
 fn play_any(

@@ -61,6 +61,15 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Whether pairs have weights that differ.
+    pub fn has_weights(&self) -> bool {
+        match self {
+            Rows::Stored { weights, .. } => weights.is_some(),
+            Rows::Points(_) => false,
+            Rows::Ranked { weights, .. } => weights.is_some(),
+        }
+    }
+
     /// Dissimilarities and weights of row `i`; no weights are weights of one.
     pub fn row<'b>(&'b self, i: usize, room: &'b mut RowRoom) -> (&'b [f64], Option<&'b [f64]>) {
         let RowRoom { delta: delta_room, weights: weights_room } = room;

@@ -9,7 +9,7 @@
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use super::pairs::{NO_RANK, RowRoom, Rows};
+use super::pairs::{NO_RANK, Rows};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 
@@ -69,9 +69,7 @@ impl Ranking {
                 *end = rank as u32 + 1;
             }
         }
-        let mut room = RowRoom::default();
-        let weighted = n > 0 && rows.row(0, &mut room).1.is_some();
-        let weights = weighted.then(|| sorted.iter().map(|&(_, weight, _)| weight).collect());
+        let weights = rows.has_weights().then(|| sorted.iter().map(|&(_, weight, _)| weight).collect());
         Ok(Ranking {
             n,
             pairs: sorted.iter().map(|&(_, _, pair)| pair).collect(),

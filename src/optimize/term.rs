@@ -24,6 +24,9 @@ pub trait PairTerm: Copy + Send + Sync {
 
     /// The share of a gap that a stochastic step closes is this times the rate, at most 1.
     fn pull(self, delta: f64, weight: f64) -> f64;
+
+    /// Whether stiffness and pull are the weight itself, whatever the dissimilarity.
+    const PLAIN: bool = false;
 }
 
 /// w (d − δ)²: raw stress, (17) squared.
@@ -31,6 +34,8 @@ pub trait PairTerm: Copy + Send + Sync {
 pub struct Stress;
 
 impl PairTerm for Stress {
+    const PLAIN: bool = true;
+
     #[inline(always)]
     fn term(self, delta: f64, weight: f64, squared: f64) -> (f64, f64) {
         let distance = larger(squared, LEAST_SQUARE).sqrt();

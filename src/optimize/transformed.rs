@@ -31,6 +31,9 @@ impl<'a, T: PairTerm> PairObjective<'a, T> {
     /// # Errors
     /// Cancellation.
     pub fn new(rows: Rows<'a>, term: T, scale: f64, ctx: &Ctx) -> Result<Self> {
+        if T::PLAIN {
+            return Ok(PairObjective { rows, term, scale, stiffness: degrees(&rows, ctx)? });
+        }
         let parts = rows.blocks(ctx, |range, room| {
             let own = |i: usize, room: &mut _| {
                 let (delta, weights) = rows.row(i, room);

@@ -19,6 +19,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from planish import exceptions
 
 from .cases import Case, other_params
+from .registry import DATA_ARGUMENTS
 
 # Largest deviation between two ways to the same coordinates, in units of the largest of them.
 TOLERANCE = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-5}
@@ -116,7 +117,7 @@ def attempt(what: str, call: Any) -> tuple[Any, str | None]:
                 raise
             raise Broken(f"{what}: a typed error", _described(error)) from error
     for warning in seen:
-        if not issubclass(warning.category, (exceptions.PlanishWarning, DataConversionWarning)):
+        if not issubclass(warning.category, (exceptions.PlanishWarning, DataConversionWarning, FutureWarning)):
             text = f"{warning.category.__name__}: {warning.message}"
             raise Broken(f"{what}: warnings are planish's own", text)
     return value, refusal
@@ -151,10 +152,9 @@ def _fitted(case: Case) -> Fit | str:
 
 def _called(case: Case) -> str | None:
     """Call a function; its arrays hold no NaN."""
-    first = next(iter(case.target.parameters)).name
     params = dict(case.params)
-    arguments = [] if first in params else [case.X]
-    found, refusal = attempt("call", lambda: case.target.call(*arguments, **params))
+    params.update((p.name, case.X) for p in case.target.parameters if p.name in DATA_ARGUMENTS)
+    found, refusal = attempt("call", lambda: case.target.call(**params))
     if refusal is None:
         for part in found if isinstance(found, tuple) else (found,):
             values = part.data if sparse.issparse(part) else part
@@ -194,6 +194,8 @@ def rows_of_finite_numbers(fit: Fit) -> None:
 def not_finite_data_is_refused(fit: Fit) -> None:
     X = fit.case.X
     values = X.data if sparse.issparse(X) else np.asarray(X)
+    if fit.estimator.__sklearn_tags__().input_tags.allow_nan and not np.isinf(values).any():
+        return  # a distance that is missing
     if not np.isfinite(values).all() and fit.case.params.get("metric") != "nan_euclidean":
         raise Broken("NaN and infinity are refused", "fit took them")
 

@@ -62,6 +62,8 @@ def test_every_fitted_attribute_is_documented(name, blob):
         "PCA",
         "Isomap",
         "ClassicalMDS",
+        "MDS",
+        "smacof",
         "LocallyLinearEmbedding",
         "SpectralEmbedding",
         "locally_linear_embedding",
