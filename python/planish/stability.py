@@ -282,19 +282,28 @@ def jackknife(estimator: StressEmbedding, X: MatrixLike) -> Stability:
 
 def onto(Y: Any, target: Any) -> Floats:
     """Rotate, reflect, scale and shift a map onto another (Procrustes)."""
-    Y, target = np.asarray(Y, dtype=np.float64), np.asarray(target, dtype=np.float64)
+    (Y, _), (target, unit) = _in_units(Y), _in_units(target)
     mean, goal = Y.mean(axis=0), target.mean(axis=0)
     centred = Y - mean
     left, values, right = np.linalg.svd(centred.T @ (target - goal))
     size = (centred**2).sum()
     factor = values.sum() / size if size > 0 else 1.0
-    placed: Floats = factor * centred @ (left @ right) + goal
+    placed: Floats = (factor * centred @ (left @ right) + goal) * unit
     return placed
+
+
+def _in_units(Y: Any) -> tuple[Floats, float]:
+    """Return a map near one, whose squares are safe, and what it was divided by."""
+    Y = np.asarray(Y, dtype=np.float64)
+    largest = float(np.nanmax(np.abs(Y), initial=0.0))
+    unit = 2.0 ** np.floor(np.log2(largest)) if largest > 0 else 1.0
+    return Y / unit, unit
 
 
 def _stability(whole: Any, found: list[tuple[float, Floats]]) -> Stability:
     stresses = np.array([stress for stress, _ in found])
-    maps = np.stack([place for _, place in found])
+    embeddings = np.stack([place for _, place in found])
+    maps, unit = _in_units(embeddings)
     mean = np.nanmean(maps, axis=0)
     gaps = np.nan_to_num(maps - mean)
     counts = np.isfinite(maps[:, :, 0]).sum(axis=0)
@@ -303,7 +312,9 @@ def _stability(whole: Any, found: list[tuple[float, Floats]]) -> Stability:
     total = np.nansum((maps - np.nanmean(maps, axis=(0, 1))) ** 2)
     share = (gaps**2).sum() / total if total > 0 else 0.0
     placed = np.asarray(whole.embedding_, dtype=np.float64)
-    return Stability(placed, mean, covariance, float(1 - share), stresses, maps)
+    with np.errstate(over="ignore"):  # squares of coordinates beyond 1e150 are infinite
+        covariance = covariance * unit * unit
+    return Stability(placed, mean * unit, covariance, float(1 - share), stresses, embeddings)
 
 
 def _stress(fitted: Any) -> float:

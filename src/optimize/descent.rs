@@ -57,7 +57,7 @@ pub fn gradient_descent(
             break;
         }
     }
-    Ok(trace)
+    Ok(trace.or_start(value / objective.scale()))
 }
 
 /// Diagonal quasi-Newton descent (18) of a sum over pairs from `x`, which becomes the last
@@ -105,7 +105,7 @@ pub fn diagonal_newton<T: PairTerm>(
             break;
         }
     }
-    Ok(trace)
+    Ok(trace.or_start(value / scale))
 }
 
 fn step(x: &[f64], way: &[f64], rate: f64, next: &mut [f64]) {

@@ -85,7 +85,7 @@ pub fn minimize(objective: &mut dyn Objective, x: &mut [f64], stop: Stop, ctx: &
             break;
         }
     }
-    Ok(trace)
+    Ok(trace.or_start(value / objective.scale()))
 }
 
 /// How much shorter the next try is: to the minimum of the parabola through what is known.

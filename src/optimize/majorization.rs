@@ -64,7 +64,7 @@ pub fn smacof(
             break;
         }
     }
-    Ok(trace)
+    Ok(trace.or_start(value / scale))
 }
 
 /// X⁺, from half the gradient at X.

@@ -80,6 +80,14 @@ impl Trace {
         self.history.len()
     }
 
+    /// With the value of the start, where that could not be improved.
+    pub fn or_start(mut self, value: f64) -> Trace {
+        if self.history.is_empty() {
+            self.history.push(value);
+        }
+        self
+    }
+
     /// Append what another solver did afterwards.
     pub fn then(mut self, next: Trace) -> Trace {
         self.history.extend(next.history);

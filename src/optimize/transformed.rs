@@ -202,5 +202,5 @@ pub fn majorize(
             break;
         }
     }
-    Ok(trace)
+    Ok(trace.or_start(value))
 }
