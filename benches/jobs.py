@@ -159,9 +159,7 @@ def bootstraps(count: int) -> Engine:
     def prepare(x: Any, threads: int) -> Fit:
         planish = importlib.import_module("planish")
         model = planish.MDS(type="ordinal", n_jobs=threads)
-        return lambda: {
-            "embedding": planish.bootstrap(model, x, n_bootstraps=count).embedding
-        }
+        return lambda: {"embedding": planish.bootstrap(model, x, n_bootstraps=count).embedding}
 
     return prepare
 

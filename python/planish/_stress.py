@@ -60,7 +60,7 @@ class StressEmbedding(MetricEmbedding):
 
     def _keep(self, model: _core.Model, given: Input, dtype: Any) -> None:
         super()._keep(model, given, dtype)
-        self.stress_forms_ = {name: vars(self).pop(f"{name}_") for name in FORMS}
+        self.stress_forms_ = {name: self.__dict__.pop(f"{name}_") for name in FORMS}
         table = np.empty(len(self.inits_), dtype=_TABLE)
         table["start"] = _KINDS[self.inits_[:, 0].astype(int)]
         table["stress"], table["n_iter"] = self.inits_[:, 1], self.inits_[:, 2]

@@ -268,7 +268,7 @@ default="warn"
         try:
             self._fit(X)
         finally:
-            vars(self).pop("_given_init", None)
+            self.__dict__.pop("_given_init", None)
 
     # -- parameters -----------------------------------------------------------------
 
@@ -286,7 +286,9 @@ default="warn"
                     "parameter `dissimilarity`: You provided both `dissimilarity` and `metric`. "
                     "Please use only `metric`."
                 )
-            _warn_of_old("The `dissimilarity` parameter is deprecated, as in scikit-learn. Use `metric`.")
+            _warn_of_old(
+                "The `dissimilarity` parameter is deprecated, as in scikit-learn. Use `metric`."
+            )
         if isinstance(self.metric, bool):
             _warn_of_old("`metric` names a metric, as in scikit-learn. Use metric_mds instead.")
         if self.type is not None and self.type != "ordinal" and self._by_order():

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
+from . import _data
 from ._docs import documented
 from ._random import check_seed
 from ._stress import StressEmbedding
@@ -154,7 +154,8 @@ def permutation_test(
     True
     """
     count = _count("n_permutations", n_permutations, 1)
-    rows, given = _data(estimator, X)
+    rows, given = _checked(estimator, X)
+    _require_memory(count, 1)
     rng = _generator(random_state)
     observed = _stress(clone(estimator).fit(rows))
     changed = _shuffled_pairs if given else _shuffled_columns
@@ -210,7 +211,8 @@ def bootstrap(
     True
     """
     count = _count("n_bootstraps", n_bootstraps, 2)
-    rows, given = _data(estimator, X)
+    rows, given = _checked(estimator, X)
+    _require_memory(count, rows.shape[0])
     if given:
         raise InputError(
             "bootstrap draws columns of X, and given dissimilarities have none; use jackknife, "
@@ -256,8 +258,9 @@ def jackknife(estimator: StressEmbedding, X: MatrixLike) -> Stability:
     >>> bool(jackknife(MDS(eps=1e-12), X).stability > 0.99)
     True
     """
-    rows, given = _data(estimator, X)
+    rows, given = _checked(estimator, X)
     n = rows.shape[0]
+    _require_memory(n, n)
     if n < 3:  # noqa: PLR2004
         raise InputError(f"leaving one row out needs at least 3 rows, got {n}")
     whole = clone(estimator).fit(rows)
@@ -336,7 +339,12 @@ def _each(estimator: Any, work: Callable[[Any], Any], items: Iterable[Any]) -> l
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _data(estimator: Any, X: Any) -> tuple[Any, bool]:
+def _require_memory(maps: int, rows: int) -> None:
+    """Refuse more maps than fit into memory, with a few coordinates a row."""
+    _data.require_memory(64 * maps * rows, f"{maps} maps of {rows} rows", "ask for fewer maps")
+
+
+def _checked(estimator: Any, X: Any) -> tuple[Any, bool]:
     if not isinstance(estimator, StressEmbedding):
         raise ParameterError(
             "parameter `estimator`: expected an MDS or a SammonMapping, got "
@@ -363,7 +371,7 @@ def _shuffled_pairs(rows: Any, rng: np.random.RandomState) -> Any:
 
 
 def _shuffled_columns(rows: Any, rng: np.random.RandomState) -> Any:
-    dense = rows.toarray() if sparse.issparse(rows) else rows
+    dense = rows.toarray() if _data.is_sparse(rows) else rows
     return np.column_stack([rng.permutation(column) for column in dense.T])
 
 

@@ -117,7 +117,9 @@ def attempt(what: str, call: Any) -> tuple[Any, str | None]:
                 raise
             raise Broken(f"{what}: a typed error", _described(error)) from error
     for warning in seen:
-        if not issubclass(warning.category, (exceptions.PlanishWarning, DataConversionWarning, FutureWarning)):
+        if not issubclass(
+            warning.category, (exceptions.PlanishWarning, DataConversionWarning, FutureWarning)
+        ):
             text = f"{warning.category.__name__}: {warning.message}"
             raise Broken(f"{what}: warnings are planish's own", text)
     return value, refusal

@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 import pytest
 import sklearn.manifold._mds as sklearn_mds
-from scaling_data import MATRICES
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.datasets import load_digits
@@ -16,6 +15,7 @@ from sklearn.manifold.tests import test_mds as sklearn_tests
 import planish
 from planish import MDS, ClassicalMDS, smacof
 from planish.exceptions import ConvergenceWarning, InputError, ParameterError
+from scaling_data import MATRICES
 
 # Stress-1 of two-dimensional maps: R smacof 2.1-7 from Torgerson's start, eps 1e-12; the ordinal
 # ones (primary ties) agree to 8 digits with vegan's monoMDS, an independent program.
@@ -404,9 +404,7 @@ def test_digits_reach_what_stochastic_descent_reaches():
 # One replaces a private function of scikit-learn's; the other is about warnings of defaults that
 # change there and not here (what it says of `dissimilarity` and `metric` is tested below).
 NOT_OURS = {"test_normalized_stress_auto", "test_future_warning_init_and_metric"}
-THEIRS = [
-    name for name in vars(sklearn_tests) if name.startswith("test_") and name not in NOT_OURS
-]
+THEIRS = [name for name in vars(sklearn_tests) if name.startswith("test_") and name not in NOT_OURS]
 
 
 def _cases(function):

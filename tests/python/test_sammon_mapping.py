@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scaling_data import EURODIST_EIGENVALUES, MATRICES, SWISS
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.datasets import load_digits, load_iris
 
@@ -13,6 +12,7 @@ from planish.exceptions import (
     NegativeEigenvalueWarning,
     ParameterError,
 )
+from scaling_data import EURODIST_EIGENVALUES, MATRICES, SWISS
 
 TIGHT = {"eps": 1e-16, "max_iter": 20_000}
 # R 4.2.2, MASS 7.3.58.2: sammon() with a tight tolerance, from cmdscale.

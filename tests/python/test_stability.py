@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from scaling_data import MATRICES
 from scipy.spatial.distance import pdist
 
 from planish import MDS, PCA, SammonMapping, bootstrap, jackknife, permutation_test
 from planish.exceptions import InputError, ParameterError
 from planish.stability import onto
+from scaling_data import MATRICES
 
 
 def test_structure_is_better_than_chance_and_noise_is_not():
@@ -86,10 +86,10 @@ def test_procrustes_undoes_rotation_scale_and_shift():
 
 def test_what_is_refused():
     X = np.random.default_rng(5).normal(size=(10, 3))
-    with pytest.raises(InputError, match="no.*jackknife|jackknife"):
+    with pytest.raises(InputError, match="jackknife"):
         bootstrap(MDS(metric="precomputed"), MATRICES["ekman"])
     for function in (bootstrap, jackknife, permutation_test):
-        with pytest.raises(ParameterError, match="estimator.*PCA"):
+        with pytest.raises(ParameterError, match=r"estimator.*PCA"):
             function(PCA(), X)
         with pytest.raises(InputError, match="square"):
             function(MDS(metric="precomputed"), X)
