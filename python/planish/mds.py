@@ -286,9 +286,7 @@ default="warn"
                     "parameter `dissimilarity`: You provided both `dissimilarity` and `metric`. "
                     "Please use only `metric`."
                 )
-            _warn_of_old(
-                "The `dissimilarity` parameter is deprecated, as in scikit-learn. Use `metric`."
-            )
+            _warn_of_old("The `dissimilarity` parameter is deprecated. Use `metric` instead.")
         if isinstance(self.metric, bool):
             _warn_of_old("`metric` names a metric, as in scikit-learn. Use metric_mds instead.")
         if self.type is not None and self.type != "ordinal" and self._by_order():

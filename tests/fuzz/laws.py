@@ -27,6 +27,9 @@ TOLERANCE = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-5}
 # Typed, but no answer to data of forty rows.
 NO_ANSWERS = (exceptions.InternalError, exceptions.CancelledError, exceptions.MemoryNeedError)
 
+# Warnings that may be given: FutureWarning for names scikit-learn has given up.
+OWN_WARNINGS = (exceptions.PlanishWarning, DataConversionWarning, FutureWarning)
+
 # Policies under which rows are left out and get NaN: (parameter, value).
 DROPPING = {("disconnected", "largest")}
 
@@ -117,9 +120,7 @@ def attempt(what: str, call: Any) -> tuple[Any, str | None]:
                 raise
             raise Broken(f"{what}: a typed error", _described(error)) from error
     for warning in seen:
-        if not issubclass(
-            warning.category, (exceptions.PlanishWarning, DataConversionWarning, FutureWarning)
-        ):
+        if not issubclass(warning.category, OWN_WARNINGS):
             text = f"{warning.category.__name__}: {warning.message}"
             raise Broken(f"{what}: warnings are planish's own", text)
     return value, refusal

@@ -336,7 +336,7 @@ def test_weights_are_checked():
     two, four = slice(0, 2), slice(2, 6)
     both = [((two, four), 0.0), ((four, two), 0.0)]
     refused(r"weights.*rows 0 and 2 are in two groups", at=both)
-    with pytest.raises(ParameterError, match="strain.*no weights"):
+    with pytest.raises(ParameterError, match=r"strain.*no weights"):
         MDS(weights=np.ones((6, 6)), loss="strain").fit(X)
 
 
