@@ -82,6 +82,13 @@ def sheet_graph(n: int, dim: int) -> Data:
     return Data(graph.maximum(graph.T).tocsr())
 
 
+def small_digits(n: int) -> Data:
+    """The 8 × 8 digits that come with scikit-learn."""
+    from sklearn.datasets import load_digits
+
+    return Data(np.ascontiguousarray(load_digits().data[:n]))
+
+
 def digits(n: int) -> Data:
     """MNIST digits, 784 pixels each, or a stand-in when there are none at hand."""
     directory = os.environ.get(DATA_VARIABLE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -116,6 +117,70 @@ def transform(module: str, name: str, **parameters: Any) -> Engine:
         model.fit(x[:half])
         new = x[half:]
         return lambda: {"embedding": model.transform(new)}
+
+    return prepare
+
+
+def s_gd2(x: Any, threads: int) -> Fit:
+    """Metric MDS by s_gd2, which takes condensed distances and has one thread."""
+    del threads
+    function = importlib.import_module("s_gd2").mds_direct
+    pdist = importlib.import_module("scipy.spatial.distance").pdist
+    return lambda: {"embedding": function(len(x), pdist(x), random_seed=0)}
+
+
+def in_r(package: str, script: str) -> Engine:
+    """A script of R on the data. The time includes starting R and passing the data."""
+
+    def prepare(x: Any, threads: int) -> Fit:
+        del threads
+        import os
+        import subprocess
+        import tempfile
+
+        np = importlib.import_module("numpy")
+        folder = tempfile.mkdtemp()
+        np.savetxt(os.path.join(folder, "x.csv"), x, delimiter=",")
+        text = f'library({package}); x <- as.matrix(read.csv("x.csv", header=FALSE)); {script}; '
+        text += 'write.table(y, "y.csv", sep=",", row.names=FALSE, col.names=FALSE)'
+
+        def fit() -> Any:
+            subprocess.run(["Rscript", "-e", text], cwd=folder, check=True, capture_output=True)
+            return {"embedding": np.loadtxt(os.path.join(folder, "y.csv"), delimiter=",")}
+
+        return fit
+
+    return prepare
+
+
+def bootstraps(count: int) -> Engine:
+    """Many non-metric maps of resampled columns."""
+
+    def prepare(x: Any, threads: int) -> Fit:
+        planish = importlib.import_module("planish")
+        model = planish.MDS(type="ordinal", n_jobs=threads)
+        return lambda: {"embedding": planish.bootstrap(model, x, n_bootstraps=count).embedding}
+
+    return prepare
+
+
+def sklearn_bootstraps(count: int) -> Engine:
+    """The same by scikit-learn, one fit after the other."""
+
+    def prepare(x: Any, threads: int) -> Fit:
+        del threads
+        np = importlib.import_module("numpy")
+        kind = importlib.import_module("sklearn.manifold").MDS
+        rng = np.random.default_rng(0)
+
+        def fit() -> Any:
+            for _ in range(count):
+                columns = rng.integers(x.shape[1], size=x.shape[1])
+                model = kind(metric_mds=False, init="classical_mds", n_init=1)
+                found = model.fit_transform(x[:, columns])
+            return {"embedding": found}
+
+        return fit
 
     return prepare
 
@@ -239,7 +304,110 @@ LAPLACIAN = {
 GEODESICS = {"planish": planish_geodesics, "scipy": scipy_dijkstra, "heap": planish_dijkstra}
 NEIGHBORS = {"planish": planish_neighbors, "sklearn": sklearn_neighbors}
 
+R_PEERS = {
+    "vegan": in_r("vegan", "y <- monoMDS(dist(x), k=2, y=cmdscale(dist(x)))$points"),
+    "mass": in_r("MASS", "y <- sammon(dist(x), niter=500, tol=1e-9, trace=FALSE)$points"),
+}
+NO_R = {} if shutil.which("Rscript") else {"vegan": "no R here", "mass": "no R here"}
+
+
+def r_peer(name: str) -> dict[str, Engine]:
+    """An engine in R, where R is."""
+    return {} if name in NO_R else {name: R_PEERS[name]}
+
+
+STRESS = (
+    Job(
+        name="smacof-digits",
+        title="Metric MDS, digits 1 797 × 64, 300 iterations of SMACOF from a random start",
+        data=("small_digits", 1797),
+        quick=("small_digits", 500),
+        engines={
+            "planish": estimator("planish", "MDS", solver="smacof", init="random", eps=0.0),
+            "sklearn": estimator(
+                "sklearn.manifold", "MDS", init="random", n_init=1, eps=0.0, random_state=0
+            ),
+        },
+        measure="NORMALIZED_STRESS",
+        targets=(targets.Faster("sklearn", 40), targets.QualityTimes("sklearn", 1.01)),
+        once=("sklearn",),
+    ),
+    Job(
+        name="mds-digits",
+        title="Metric MDS, digits 1 797 × 64, default solver",
+        data=("small_digits", 1797),
+        quick=("small_digits", 500),
+        engines={"planish": estimator("planish", "MDS"), "s_gd2": s_gd2},
+        measure="NORMALIZED_STRESS",
+        targets=(targets.Faster("s_gd2", 3), targets.QualityAtMost(0.32711)),
+    ),
+    Job(
+        name="mds-5k",
+        title="Metric MDS, Gaussian 5 000 × 50",
+        data=("gaussian", 5_000, 50),
+        quick=("gaussian", 500, 50),
+        engines={
+            "planish": estimator("planish", "MDS"),
+            "sklearn": estimator("sklearn.manifold", "MDS", init="classical_mds", n_init=1),
+        },
+        measure="NORMALIZED_STRESS",
+        once=("sklearn",),
+    ),
+    Job(
+        name="mds-20k",
+        title="Metric MDS, Gaussian 20 000 × 50, no n × n matrix",
+        data=("gaussian", 20_000, 50),
+        quick=("gaussian", 11_000, 50),
+        engines={"planish": estimator("planish", "MDS")},
+        measure="NORMALIZED_STRESS",
+        targets=(targets.FasterThanJob("mds-5k", "sklearn"), targets.PeakAtMost(2e9)),
+        absent={"sklearn": "not run: see 5 000"},
+        once=("planish",),
+    ),
+    Job(
+        name="nonmetric-digits",
+        title="Non-metric MDS, digits 1 000 × 64",
+        data=("small_digits", 1000),
+        quick=("small_digits", 200),
+        engines={
+            "planish": estimator("planish", "MDS", type="ordinal", init="classical_mds"),
+            "sklearn": estimator(
+                "sklearn.manifold", "MDS", metric_mds=False, init="classical_mds", n_init=1
+            ),
+            **r_peer("vegan"),
+        },
+        measure="MONOTONE_STRESS",
+        targets=(
+            targets.Faster("sklearn", 100),
+            targets.Faster("vegan", 3),
+            targets.QualityAtMost(0.288484),
+        ),
+        once=("sklearn",),
+    ),
+    Job(
+        name="sammon-digits",
+        title="Sammon mapping, digits 1 797 × 64",
+        data=("small_digits", 1797),
+        quick=("small_digits", 500),
+        engines={"planish": estimator("planish", "SammonMapping"), **r_peer("mass")},
+        measure="SAMMON_STRESS",
+        targets=(targets.Faster("mass", 5), targets.QualityAtMost(0.147)),
+        absent={"sklearn": "not there"},
+    ),
+    Job(
+        name="bootstrap-100",
+        title="500 bootstraps of a non-metric map of 100 × 64 (scikit-learn: 20)",
+        data=("small_digits", 100),
+        quick=("small_digits", 50),
+        engines={"planish": bootstraps(500), "sklearn": sklearn_bootstraps(20)},
+        measure="MONOTONE_STRESS",
+        targets=(targets.Faster("sklearn", 1),),
+        once=("sklearn",),
+    ),
+)
+
 JOBS: tuple[Job | ImportJob, ...] = (
+    *STRESS,
     Job(
         name="isomap-10k",
         title="Isomap, Swiss roll 10 000 × 3, k = 10",

@@ -182,6 +182,37 @@ def neighbor_recall(data: Data, result: Result) -> float:
     return hits / (n * k)
 
 
+def normalized_stress(data: Data, result: Result) -> float:
+    """√(Σ(d − δ)² / Σδ²) of Euclidean distances, the map at its best scale.
+
+    At most 5 000 rows, evenly spread, so that it takes little memory.
+    """
+    from scipy.spatial.distance import pdist
+
+    step = max(1, len(data.x) // 5000)
+    delta, d = pdist(data.x[::step]), pdist(_embedding(result)[::step])
+    return float(np.sqrt(1 - (delta @ d) ** 2 / (delta @ delta) / (d @ d)))
+
+
+def monotone_stress(data: Data, result: Result) -> float:
+    """Kruskal's Stress-1 with primary ties."""
+    from scipy.spatial.distance import pdist
+    from sklearn.isotonic import isotonic_regression
+
+    delta, d = pdist(data.x), pdist(_embedding(result))
+    d = d[np.lexsort((d, delta))]
+    return float(np.sqrt(((isotonic_regression(d) - d) ** 2).sum() / (d @ d)))
+
+
+def sammon_stress(data: Data, result: Result) -> float:
+    """Sammon's stress, pairs of duplicates left out."""
+    from scipy.spatial.distance import pdist
+
+    delta, d = pdist(data.x), pdist(_embedding(result))
+    d, delta = d[delta > 0], delta[delta > 0]
+    return float(((delta - d) ** 2 / delta).sum() / delta.sum())
+
+
 def _kth_distance(x: Floats, k: int) -> Floats:
     """Distance of each row to its k-th nearest other row."""
     if x.shape[1] <= 10:
@@ -214,4 +245,7 @@ GEODESIC_RESIDUAL = Measure("residual variance", geodesic_residual)
 PATH_ERROR = Measure("largest relative error", path_error)
 EIGENVALUE_ERROR = Measure("eigenvalue error", eigenvalue_error)
 EIGEN_RESIDUAL = Measure("eigen residual", rbf_eigen_residual)
+NORMALIZED_STRESS = Measure("stress", normalized_stress)
+MONOTONE_STRESS = Measure("Stress-1", monotone_stress)
+SAMMON_STRESS = Measure("Sammon stress", sammon_stress)
 RECALL = Measure("recall", neighbor_recall, better="higher")

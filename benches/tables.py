@@ -13,7 +13,14 @@ from typing import Any
 
 ENGINES = {"planish": "planish", "sklearn": "scikit-learn", "tapkee": "tapkee"}
 # Compared with in a few jobs only; they have no column of their own.
-OTHERS = {"scipy": "SciPy", "heap": "planish's heap", "pydiffmap": "pyDiffMap"}
+OTHERS = {
+    "scipy": "SciPy",
+    "heap": "planish's heap",
+    "pydiffmap": "pyDiffMap",
+    "s_gd2": "s_gd2",
+    "vegan": "vegan",
+    "mass": "MASS",
+}
 HEADER = ["job", "threads", *ENGINES.values(), "quality", "target", "met", "measured"]
 SHORT_HEADER = ["job", *ENGINES.values(), "quality"]
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"

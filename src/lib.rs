@@ -46,6 +46,7 @@ mod linalg;
 mod method;
 pub mod methods;
 mod neighbors;
+mod optimize;
 mod params;
 mod quality;
 mod scale;
@@ -73,7 +74,11 @@ pub mod choices {
     pub use crate::kernel::local::LocalMethod;
     pub use crate::landmarks::LandmarkChoice;
     pub use crate::methods::classical_mds::Origin;
+    pub use crate::methods::mds::MdsLoss;
     pub use crate::neighbors::{MetricName, NeighborsAlgorithm};
+    pub use crate::optimize::disparities::{Monotone, Ties, Transformation};
+    pub use crate::optimize::solve::Solver;
+    pub use crate::optimize::start::Start;
     pub use crate::params::Value;
     pub use crate::spectrum::{EigenSolver, SparseSolver};
 }

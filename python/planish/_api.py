@@ -17,6 +17,14 @@ from .landmark_isomap import LandmarkIsomap as LandmarkIsomap
 from .landmark_mds import LandmarkMDS as LandmarkMDS
 from .locally_linear import LocallyLinearEmbedding as LocallyLinearEmbedding
 from .locally_linear import locally_linear_embedding as locally_linear_embedding
+from .mds import MDS as MDS
+from .mds import smacof as smacof
 from .pca import PCA as PCA
+from .sammon_mapping import SammonMapping as SammonMapping
 from .spectral import SpectralEmbedding as SpectralEmbedding
 from .spectral import spectral_embedding as spectral_embedding
+from .stability import PermutationTest as PermutationTest
+from .stability import Stability as Stability
+from .stability import bootstrap as bootstrap
+from .stability import jackknife as jackknife
+from .stability import permutation_test as permutation_test

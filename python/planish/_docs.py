@@ -60,6 +60,12 @@ the faster.""",
 Relative residual at which the iteration stops; 0 means working precision.""",
     "max_iter": """
 Most iterations of the iterative solver; None for as many as it takes.""",
+    "max_iter_of_start": """
+Most iterations from one start.""",
+    "eps": """
+Decrease of the stress in one iteration at which it stops, relative to the sum of
+squared dissimilarities (for types other than "ratio" of Stress-1 squared); L-BFGS
+stops at the third such iteration in a row.""",
     "path_method": """
 How shortest paths are found: Dijkstra, Floyd–Warshall, or one of two faster
 ways with the same result. "auto" takes the fastest.""",
@@ -127,6 +133,28 @@ n_features_in_ : int
     Number of columns of X.
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Column names, when X has names that are all strings.""",
+    "stress_attributes": """
+stress_forms_ : dict
+    Every form of stress, computed from `embedding_`: "raw" Σ(d − δ)², "normalized"
+    √(raw / Σδ²), "stress1" √(raw / Σd²), "stress2" √(raw / Σ(d − mean d)²),
+    "sammon" (Σ(d − δ)²/δ) / Σδ, "strain" ‖−½Hδ²H − YYᵀ‖², "per_distance" raw / Σd;
+    d is a distance in the map, δ a dissimilarity or its disparity.
+stress_per_point_ : ndarray of shape (n_samples,)
+    Share of each row in the stress, in per cent: the mean squared difference of
+    its pairs.
+n_iter_ : int
+    Number of iterations of the start that was kept, epochs included.
+history_ : ndarray of shape (n_iter_,)
+    The stress after each of them, relative to its size.
+inits_ : ndarray of shape (n_init,)
+    One record a start: where it came from ("start"), the stress it reached
+    ("stress") and its iterations ("n_iter").
+dissimilarity_matrix_ : array of shape (n_samples, n_samples)
+    The dissimilarities, computed from the array given to ``fit`` when its numbers
+    are first used. Neither pickled nor copied.
+shepard_ : ndarray of shape (n_pairs,)
+    One record a pair, by ascending dissimilarity: "dissimilarity", "distance" and
+    "disparity", the data of Shepard's diagram. Computed when first asked for.""",
     "geodesic_graph": """
 graph_ : scipy.sparse.csr_array of shape (n_samples, n_samples)
     The neighbourhood graph the paths run on: symmetric, with the edges that

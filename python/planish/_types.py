@@ -59,6 +59,14 @@ Affinity: TypeAlias = Literal[
     "nearest_neighbors", "rbf", "precomputed", "precomputed_nearest_neighbors"
 ]
 Weights: TypeAlias = Literal["connectivity", "heat"]
+#: Where maps of the stress family start; "warn" is scikit-learn's default.
+StressInit: TypeAlias = Literal["random", "classical_mds", "warn"]
+StressSolver: TypeAlias = Literal["auto", "smacof", "lbfgs", "sgd", "gradient", "newton"]
+SammonSolver: TypeAlias = Literal["auto", "lbfgs", "sgd", "gradient", "newton"]
+MdsType: TypeAlias = Literal["ratio", "interval", "ordinal", "spline"]
+MdsLoss: TypeAlias = Literal["stress", "sstress", "strain"]
+Ties: TypeAlias = Literal["primary", "secondary", "tertiary"]
+Monotone: TypeAlias = Literal["kruskal", "guttman"]
 
 #: Metrics the Rust core evaluates.
 NativeMetric: TypeAlias = Literal[

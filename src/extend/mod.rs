@@ -4,12 +4,14 @@
 pub mod affinities;
 pub mod barycenter;
 pub mod centered;
+pub mod descent;
 pub mod fastmap;
 pub mod kernel_map;
 mod known_affinities;
 pub mod landmark_geodesics;
 pub mod linear;
 pub mod nystrom;
+pub mod stress_map;
 pub mod triangulation;
 
 pub use centered::Eigenfunction;
@@ -17,4 +19,5 @@ pub use fastmap::FastMap;
 pub use kernel_map::{FittedKernelMap, KernelMap};
 pub use linear::LinearMap;
 pub use nystrom::Nystrom;
+pub use stress_map::StressMap;
 pub use triangulation::Triangulation;

@@ -34,6 +34,11 @@ pub fn check_points(points: PointsRef<'_>) -> Result<()> {
 
 /// All entries are finite, or the first that is not is named.
 pub fn check_finite(matrix: ArrayView2<'_, f64>, what: &str) -> Result<()> {
+    check_entries(matrix, what, f64::is_finite)
+}
+
+/// All entries are allowed, or the first that is not is named.
+pub fn check_entries(matrix: ArrayView2<'_, f64>, what: &str, allowed: fn(f64) -> bool) -> Result<()> {
     if matrix.nrows() == 0 {
         return Err(Error::input(format!(
             "Found array with 0 sample(s): {what} has no rows; a minimum of 1 is required"
@@ -41,10 +46,10 @@ pub fn check_finite(matrix: ArrayView2<'_, f64>, what: &str) -> Result<()> {
     }
     let bad = (0..matrix.nrows())
         .into_par_iter()
-        .find_first(|&row| matrix.row(row).iter().any(|value| !value.is_finite()));
+        .find_first(|&row| matrix.row(row).iter().any(|value| !allowed(*value)));
     let Some(row) = bad else { return Ok(()) };
     // proof: the row was chosen because it holds such a value.
-    let column = matrix.row(row).iter().position(|value| !value.is_finite()).unwrap_or(0);
+    let column = matrix.row(row).iter().position(|value| !allowed(*value)).unwrap_or(0);
     Err(not_a_number(what, row, column, matrix[[row, column]]))
 }
 

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result, Warning};
+use crate::input::check::check_entries;
 use crate::input::scale::{ScaledData, scale_of_affinities, scale_of_data};
 use crate::input::{Data, Input, check_finite, check_points};
 use crate::params::Params;
@@ -69,6 +70,11 @@ pub trait Method: Params + Clone + Send + Sync {
     /// Bytes a fit takes at its largest moment beyond the input.
     fn memory(&self, rows: usize, features: usize) -> u64;
 
+    /// Whether NaN among given distances is a pair that is missing.
+    fn takes_missing(&self) -> bool {
+        false
+    }
+
     /// How distances follow the scale of the data.
     fn scaling(&self) -> Scaling {
         Scaling::Absolute
@@ -90,6 +96,11 @@ pub trait Model: Send + Sync {
 
     /// Everything else worth knowing, by name.
     fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>>;
+
+    /// Whether NaN among the distances of new rows is a pair that is missing.
+    fn takes_missing(&self) -> bool {
+        false
+    }
 
     /// What coordinates and attributes are measured in.
     fn units(&self) -> Units {
@@ -135,7 +146,7 @@ pub(crate) fn fit<T: Method>(method: &T, data: Data<'_>, ctx: &Ctx) -> Result<Fi
     let compute = |data: Data<'_>, lengths: Scale, ctx: &Ctx| {
         if lengths.is_one() { method.fit(data, ctx) } else { method.rescaled(lengths).fit(data, ctx) }
     };
-    drive(T::NAME, data, method.scaling(), ctx, compute)
+    drive_checked(T::NAME, data, method.takes_missing(), method.scaling(), ctx, compute)
 }
 
 /// The driver of every fit: `compute` gets data at a safe scale, what distances were
@@ -147,8 +158,19 @@ pub(crate) fn drive<M: Model>(
     ctx: &Ctx,
     compute: impl FnOnce(Data<'_>, Scale, &Ctx) -> Result<M> + Send,
 ) -> Result<Fitted<M>> {
+    drive_checked(method, data, false, scaling, ctx, compute)
+}
+
+fn drive_checked<M: Model>(
+    method: &str,
+    data: Data<'_>,
+    takes_missing: bool,
+    scaling: Scaling,
+    ctx: &Ctx,
+    compute: impl FnOnce(Data<'_>, Scale, &Ctx) -> Result<M> + Send,
+) -> Result<Fitted<M>> {
     ctx.answer(|| {
-        check_data(data)?;
+        check_data(data, takes_missing)?;
         let (scale, lengths) = scaling.scales(data);
         let run = ctx.for_run(lengths);
         let model = compute(scaling.apply(scale, data).view(), lengths, &run)?;
@@ -224,7 +246,7 @@ impl<M: Model> Fitted<M> {
         let data = data.into();
         let data = data.view();
         let mut placed = self.run(ctx, |run| {
-            check_data(data)?;
+            check_data(data, self.model.takes_missing())?;
             self.model.transform(self.scaling.apply(self.scale, data).view(), run)
         })?;
         let power = self.lengths.power(self.model.units().coordinates);
@@ -304,9 +326,12 @@ impl<M: Model + Serialize> Fitted<M> {
 }
 
 /// What every method needs of its data, whatever the method.
-fn check_data(data: Data<'_>) -> Result<()> {
+fn check_data(data: Data<'_>, takes_missing: bool) -> Result<()> {
     match data {
         Data::Points(points) | Data::Neighborhoods { points, .. } => check_points(points),
+        Data::Distances(matrix) if takes_missing => {
+            check_entries(matrix, "the distance matrix", |value| !value.is_infinite())
+        }
         Data::Distances(matrix) => check_finite(matrix, "the distance matrix"),
         Data::Kernel(matrix) => check_finite(matrix, "the matrix of kernel values or affinities"),
         // A graph is checked where it is assembled: it alone knows its pairs.

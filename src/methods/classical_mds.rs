@@ -21,8 +21,12 @@ use crate::input::check::check_components;
 use crate::input::{Data, PointsRef};
 use crate::kernel::centering::{CenteredSquares, Centering};
 use crate::method::{Attribute, Method, Model, Scaling, Units};
+use crate::methods::LandmarkMds;
 use crate::neighbors::{Dissimilarities, Metric, MetricName, ReferenceRows};
+use crate::optimize::columns_of;
+use crate::optimize::problem::{Problem, Totals};
 use crate::params::{Parameter, Value, params};
+use crate::scale::Scale;
 use crate::spectrum::principal_axes::{PcaRoute, pca_about};
 use crate::spectrum::{EigenSolver, top};
 
@@ -238,4 +242,41 @@ fn weighted_mean(points: PointsRef<'_>, weights: Array1<f64>) -> Vec<f64> {
         }
     }
     mean
+}
+
+/// Coordinates by classical scaling, column by column, for an optimisation to start from:
+/// without its warnings, and by landmarks where the distances of points are not stored.
+///
+/// # Errors
+/// Memory; cancellation.
+pub(crate) fn start(
+    data: Data<'_>,
+    problem: &Problem<'_>,
+    totals: &Totals,
+    (metric, p): (MetricName, f64),
+    components: usize,
+    ctx: &Ctx,
+) -> Result<Vec<f64>> {
+    if let (Data::Points(_), Some(Metric::Euclidean)) = (data, metric.metric(p)?) {
+        let method = ClassicalMds::default().n_components(components);
+        return Ok(columns_of(Method::fit(&method, data, &ctx.for_run(Scale::ONE))?.embedding.view()));
+    }
+    match problem.filled(totals) {
+        Some(matrix) => start_of_matrix(matrix.view(), components, ctx),
+        None => {
+            let method = LandmarkMds::default().n_components(components).metric(metric).p(p);
+            let fitted = Method::fit(&method, data, &ctx.for_run(Scale::ONE))?;
+            Ok(fitted.embedding().map(columns_of).unwrap_or_default())
+        }
+    }
+}
+
+/// The same from a matrix of distances.
+///
+/// # Errors
+/// Memory; cancellation.
+pub(crate) fn start_of_matrix(matrix: ArrayView2<'_, f64>, components: usize, ctx: &Ctx) -> Result<Vec<f64>> {
+    let method = ClassicalMds::default().n_components(components).metric(MetricName::Precomputed);
+    let fitted = Method::fit(&method, Data::Distances(matrix), &ctx.for_run(Scale::ONE))?;
+    Ok(columns_of(fitted.embedding.view()))
 }

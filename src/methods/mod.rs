@@ -160,6 +160,8 @@ methods!(
     classical_mds::ClassicalMds,
     kernel_mds::KernelMds,
     landmark_mds::LandmarkMds,
+    mds::Mds,
+    sammon_mapping::SammonMapping,
     isomap::Isomap,
     kernel_isomap::KernelIsomap,
     landmark_isomap::LandmarkIsomap,

@@ -155,6 +155,11 @@ pub(super) fn table<P: Pairs>(pairs: &P, ctx: &Ctx) -> Result<Array2<f64>> {
     })
 }
 
+/// The distances of one query to all rows, on the caller's thread.
+pub(super) fn row<P: Pairs>(pairs: &P, query: usize, distances: &mut [f64]) {
+    Arch::new().dispatch(Measured { pairs, query, first: 0, distances });
+}
+
 /// One query and some consecutive rows. A type and not a closure: see `walk`.
 struct Measured<'a, P> {
     pairs: &'a P,

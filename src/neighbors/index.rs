@@ -300,6 +300,19 @@ impl Index {
         })
     }
 
+    /// The distances of row `i` to all rows, on the caller's thread.
+    pub fn distances_from(&self, i: usize, distances: &mut [f64]) {
+        with_measure!(self.metric, measure => match (self.dense(), &self.units) {
+            (Some(rows), _) => brute::row(&dense_pairs(measure, rows, rows), i, distances),
+            (None, Some(Units::Sparse(rows))) => {
+                let marked = is_angular(self.metric);
+                brute::row(&SparsePairs { measure, queries: rows, rows, marked }, i, distances);
+            }
+            // Sparse points always have sparse rows beside them (`Index::plain`).
+            (None, _) => distances.fill(f64::NAN),
+        })
+    }
+
     /// The distance of rows `i` and `j`.
     pub fn pair_distance(&self, i: usize, j: usize) -> f64 {
         use super::brute::Pairs;

@@ -170,6 +170,23 @@ def neighbor_lists(rng, points, parameter):
     return data.graph(rng, points)[0]
 
 
+def pair_weights(rng, points, parameter):
+    if "array" not in parameter.kinds:
+        return anything(rng, points, parameter)
+    weights = rng.random((len(points.rows), len(points.rows)))
+    return weights + weights.T
+
+
+def coordinates(rng, points, parameter):
+    if "array" not in parameter.kinds:
+        return anything(rng, points, parameter)
+    return rng.normal(size=(len(points.rows), int(rng.integers(1, 4))))
+
+
+def few(rng, points, parameter):
+    return int(rng.integers(1, 4))
+
+
 def metric_arguments(rng, points, parameter):
     return pick(rng, ({}, {"p": 1.5}, {"p": 1}, {"w": np.ones(points.rows.shape[1])}))
 
@@ -219,6 +236,11 @@ BY_NAME = {
     "tol": tolerance,
     "eigen_tol": tolerance,
     "max_iter": iterations,
+    "weights": pair_weights,
+    "init": coordinates,
+    "n_init": few,
+    "n_permutations": few,
+    "n_bootstraps": few,
 }
 REQUIRED = {**BY_NAME, "estimator": wrapped, "method": wrapped}
 # Their defaults are of little use with so few rows.

@@ -20,12 +20,16 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from planish import exceptions
 
 from .cases import Case, other_params
+from .registry import DATA_ARGUMENTS
 
 # Largest deviation between two ways to the same coordinates, in units of the largest of them.
 TOLERANCE = {np.dtype(np.float64): 1e-7, np.dtype(np.float32): 1e-5}
 
 # Typed, but no answer to data of forty rows.
 NO_ANSWERS = (exceptions.InternalError, exceptions.CancelledError, exceptions.MemoryNeedError)
+
+# Warnings that may be given: FutureWarning for names scikit-learn has given up.
+OWN_WARNINGS = (exceptions.PlanishWarning, DataConversionWarning, FutureWarning)
 
 # Policies under which rows are left out and get NaN: (parameter, value).
 DROPPING = {("disconnected", "largest")}
@@ -117,7 +121,7 @@ def attempt(what: str, call: Any) -> tuple[Any, str | None]:
                 raise
             raise Broken(f"{what}: a typed error", _described(error)) from error
     for warning in seen:
-        if not issubclass(warning.category, (exceptions.PlanishWarning, DataConversionWarning)):
+        if not issubclass(warning.category, OWN_WARNINGS):
             text = f"{warning.category.__name__}: {warning.message}"
             raise Broken(f"{what}: warnings are planish's own", text)
     return value, refusal
@@ -152,10 +156,9 @@ def _fitted(case: Case) -> Fit | str:
 
 def _called(case: Case) -> str | None:
     """Call a function; its arrays hold no NaN."""
-    first = next(iter(case.target.parameters)).name
     params = dict(case.params)
-    arguments = [] if first in params else [case.X]
-    found, refusal = attempt("call", lambda: case.target.call(*arguments, **params))
+    params.update((p.name, case.X) for p in case.target.parameters if p.name in DATA_ARGUMENTS)
+    found, refusal = attempt("call", lambda: case.target.call(**params))
     if refusal is None:
         for part in found if isinstance(found, tuple) else (found,):
             values = part.data if sparse.issparse(part) else part
@@ -195,6 +198,8 @@ def rows_of_finite_numbers(fit: Fit) -> None:
 def not_finite_data_is_refused(fit: Fit) -> None:
     X = fit.case.X
     values = X.data if sparse.issparse(X) else np.asarray(X)
+    if fit.estimator.__sklearn_tags__().input_tags.allow_nan and not np.isinf(values).any():
+        return  # a distance that is missing
     if not np.isfinite(values).all() and fit.case.params.get("metric") != "nan_euclidean":
         raise Broken("NaN and infinity are refused", "fit took them")
 
@@ -254,6 +259,8 @@ def _one_row(fit: Fit, i: int) -> tuple[Any, str | None]:
 def nan_rows_are_refused(fit: Fit) -> None:
     new = fit.case.new
     if sparse.issparse(new) or new.dtype.kind != "f" or fit.case.params.get("metric"):
+        return
+    if fit.estimator.__sklearn_tags__().input_tags.allow_nan:
         return
     with_nan = np.array(new)
     with_nan[-1, 0] = np.nan

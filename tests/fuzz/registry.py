@@ -65,6 +65,7 @@ DATA_ARGUMENTS = {
     "estimator_or_X": "points",
     "graph": "graph",
     "adjacency": "affinities",
+    "dissimilarities": "distances",
 }
 NUMBERS = ("n_samples", "n_features", "n_neighbors", "n_components")
 
@@ -79,7 +80,7 @@ def targets() -> tuple[Target, ...]:
             found.append(Target(name, value, _parameters(value)))
         elif inspect.isfunction(value):
             parameters = _parameters(value)
-            known = {*DATA_ARGUMENTS, *NUMBERS, "method"}
+            known = {*DATA_ARGUMENTS, *NUMBERS, "method", "estimator"}
             if all(p.name in known for p in parameters if p.required):
                 found.append(Target(name, value, parameters))
     return tuple(found)

@@ -8,5 +8,6 @@ mod graph;
 mod kernel;
 mod methods;
 mod neighbors;
+mod optimize;
 mod registry;
 mod spectrum;

@@ -27,6 +27,7 @@ PRELUDE = """
 import os, signal, sys, threading, time
 import numpy as np
 from planish import (
+    MDS,
     PCA,
     ClassicalMDS,
     DiffusionMaps,
@@ -36,6 +37,7 @@ from planish import (
     LandmarkIsomap,
     LandmarkMDS,
     LocallyLinearEmbedding,
+    SammonMapping,
     SpectralEmbedding,
 )
 
@@ -91,6 +93,10 @@ LONG_FITS = {
     "LandmarkMDS": "LandmarkMDS(n_landmarks=3000).fit(np.tile(X, 30))",
     "ClassicalMDS": "ClassicalMDS(metric='manhattan', n_components=50).fit(X)",
     "KernelMDS": "KernelMDS(kernel='laplacian', n_components=50).fit(X)",
+    "MDS": "MDS(eps=0, max_iter=10**6).fit(X[:6000])",
+    "MDS-ordinal": "MDS(type='ordinal', eps=0, max_iter=10**6).fit(X[:4000])",
+    "MDS-many-rows": "MDS(metric='manhattan', eps=0, max_iter=10**6).fit(X)",
+    "SammonMapping": "SammonMapping(eps=0, max_iter=10**6).fit(X[:6000])",
     "LLE": "LocallyLinearEmbedding(n_neighbors=20).fit(LONG)",
     "MLLE": "LocallyLinearEmbedding(n_neighbors=20, method='modified').fit(LONG)",
     "HLLE": "LocallyLinearEmbedding(n_neighbors=20, method='hessian').fit(LONG)",

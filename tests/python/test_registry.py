@@ -66,6 +66,8 @@ def test_every_fitted_attribute_is_documented(name, blob):
         "PCA",
         "Isomap",
         pytest.param("ClassicalMDS", marks=needs_sklearn(1, 8, reason="the first that has it")),
+        "MDS",
+        "smacof",
         "LocallyLinearEmbedding",
         "SpectralEmbedding",
         "locally_linear_embedding",

@@ -1,0 +1,4 @@
+//! The stress family against differences, laws and simple twins.
+
+mod gradients;
+mod solvers;
