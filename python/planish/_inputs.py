@@ -44,14 +44,48 @@ class Points(Input):
 
 
 class Distances(Input):
-    """Precomputed distances, to the training rows."""
+    """Precomputed distances, to the training rows.
+
+    Where the distance of a training row to itself is rounding and not zero, the fit takes zero.
+    A new row that has exactly the distances of that row, as they were given, and of no other, is
+    that row; so are all training rows in their order. The core recognises it by a distance of zero.
+    """
+
+    #: Digests of the training rows whose distance to themselves is not zero; those that no two
+    #: share; the number of training rows.
+    corrected: Mapping[int, bytes] = MappingProxyType({})
+    unique: Mapping[bytes, int] = MappingProxyType({})
+    count: int = 0
+
+    def training(self, X: Any) -> _data.CoreData:
+        """Describe the training rows by the distances between them."""
+        X = _require_dense(X, "distances")
+        if X.shape[0] == X.shape[1] and (rows := np.flatnonzero(X.diagonal())).size:
+            digests = _data.dense_digests(X[row] for row in rows)
+            counts = Counter(digests)
+            self.corrected = dict(zip(rows.tolist(), digests, strict=True))
+            self.unique = {key: row for row, key in self.corrected.items() if counts[key] == 1}
+            self.count = len(X)
+        return _data.distances(X)
 
     def new(self, X: Any) -> _data.CoreData:
         """Describe new rows by their distances to the training rows."""
-        return _data.distances(_require_dense(X, "distances"))
+        X = _require_dense(X, "distances")
+        return _data.distances(self._with_zeros(X) if self.corrected else X)
+
+    def _with_zeros(self, X: Any) -> Any:
+        digests = _data.dense_digests(X)
+        if len(X) == self.count and all(digests[i] == key for i, key in self.corrected.items()):
+            found = [(row, row) for row in self.corrected]
+        else:
+            found = [(i, self.unique[key]) for i, key in enumerate(digests) if key in self.unique]
+        if found:
+            X = X.copy()
+            X[tuple(np.transpose(found))] = 0.0
+        return X
 
 
-class DistancesOrGraph(Input):
+class DistancesOrGraph(Distances):
     """Precomputed distances, or a sparse graph whose stored entries are edges.
 
     A new row of a graph that has exactly the edges of one training row, and of no other, is
@@ -66,7 +100,7 @@ class DistancesOrGraph(Input):
     def training(self, X: Any) -> _data.CoreData:
         """Describe the training rows by distances or edges between them."""
         if not _data.is_sparse(X):
-            return _data.distances(X)
+            return super().training(X)
         described = _data.square_graph(X)
         self.digests = _data.row_digests(described)
         counts = Counter(self.digests)
@@ -76,7 +110,7 @@ class DistancesOrGraph(Input):
     def new(self, X: Any) -> _data.CoreData:
         """Describe new rows by distances or edges to the training rows."""
         if not _data.is_sparse(X):
-            return _data.distances(X)
+            return super().new(X)
         described = _data.graph(X)
         if self.digests is None:
             return described

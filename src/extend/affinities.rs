@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::extend::Nystrom;
 use crate::graph::NeighborhoodGraph;
 use crate::input::check::{check_offsets, check_width};
-use crate::input::rows::RowMap;
+use crate::input::rows::{RowMap, as_indices};
 use crate::input::{Csr, Data, Points, PointsRef};
 use crate::kernel::affinity::{Affinity, Heat};
 use crate::kernel::affinity_graph::{AffinitySource, Edges};
@@ -231,7 +231,8 @@ fn by_sparse_rows(training: &TrainingAffinities<'_>, given: &Csr, ctx: &Ctx) -> 
 impl TrainingAffinities<'_> {
     /// Rows that bring affinities: those of a training row, and of no other, make it that
     /// row. Training rows with the same affinities but different coordinates are recognised
-    /// only all together, in their order; one by one they are placed like any new row.
+    /// only all together (those in use), in their order; one by one they are placed like
+    /// any new row.
     fn place_by_affinities(
         &self,
         count: usize,
@@ -242,11 +243,13 @@ impl TrainingAffinities<'_> {
         const ROUNDING: f64 = 1e-10;
         let known = KnownAffinities::new(self.affinity, self.diagonal.unwrap_or_default().to_vec());
         let in_order = |row: usize| ctx.check().map(|()| known.is(row, &list(row)));
-        let all = self.rows.used().is_none() && count == self.affinity.len();
-        if all
+        if count == self.affinity.len()
             && (0..count).into_par_iter().map(in_order).collect::<Result<Vec<bool>>>()?.iter().all(|&is| is)
         {
-            return Ok(self.embedding.to_owned());
+            return Ok(match self.rows.used() {
+                None => self.embedding.to_owned(),
+                Some(used) => self.embedding.select(Axis(0), &as_indices(used)),
+            });
         }
         let largest = |most: f64, value: &f64| if value.abs() > most { value.abs() } else { most };
         let rounding = ROUNDING * self.embedding.iter().fold(0.0, largest);

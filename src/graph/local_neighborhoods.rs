@@ -120,6 +120,9 @@ impl NeighborhoodParams {
             reserve(&search, rows, self.rule, needs.bytes, ctx)?;
         }
         let near = searchable.neighbors(&search, self.rule, ctx)?;
+        if !listed {
+            check_finite(&near, self.rule)?;
+        }
         // Lists that were searched contain duplicates wherever there are any.
         let suspected = listed || near.distances.contains(&0.0);
         let distinct = if suspected { searchable.distinct(ctx)? } else { None };
@@ -159,6 +162,26 @@ fn reserve(
     }
 }
 
+/// Refuse lists of a search that met distances beyond the largest number: such rows are
+/// listed with an infinite distance, or left out.
+fn check_finite(near: &Neighbors, rule: NeighborRule) -> Result<()> {
+    let rows = near.rows();
+    let expected = if let NeighborRule::Nearest(k) = rule { k.min(rows - 1) } else { 0 };
+    for row in 0..rows {
+        let (indices, distances) = near.row(row);
+        let infinite =
+            distances.iter().position(|distance| !distance.is_finite()).map(|at| indices[at] as usize);
+        let absent = || (0..rows).find(|&other| other != row && !indices.contains(&(other as u32)));
+        let other = if indices.len() < expected { infinite.or_else(absent) } else { infinite };
+        if let Some(other) = other {
+            return Err(Error::input(format!(
+                "the distance between rows {row} and {other} is not a finite number; scale the data down"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Whether duplicates leave some row fewer than `least` distinct neighbours.
 fn crowded(near: &Neighbors, distinct_of: &[u32], least: usize) -> bool {
     let mut distinct: Vec<u32> = Vec::new();
@@ -181,4 +204,32 @@ fn warn_of_duplicates(rows: usize, distinct: usize, ctx: &Ctx) {
              embedded, and duplicates have the same coordinates; remove duplicates to silence this"
         ),
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Isolated, Outliers, Policy};
+    use crate::neighbors::{Algorithm, Metric};
+    use ndarray::array;
+
+    #[test]
+    fn a_distance_that_is_no_number_is_refused_with_its_pair() {
+        let points = array![[0.0, 1.0], [1.0, 0.0], [0.5, 0.5], [1e200, 0.0]];
+        for metric in [Metric::Euclidean, Metric::Minkowski(3.0)] {
+            let params = NeighborhoodParams {
+                rule: NeighborRule::Nearest(3),
+                metric: Some(metric),
+                algorithm: Algorithm::Brute,
+                policy: Policy::Separate,
+                outliers: Outliers::Keep,
+                isolated: Isolated::Error,
+                conformal: false,
+            };
+            let needs = LocalNeeds { least: 1, bytes: &|_| 0 };
+            let refused = params.build_local(Data::from(&points), &needs, &Ctx::new(1, 0)).map(|_| ());
+            let text = refused.unwrap_err().to_string();
+            assert!(text.contains("rows 0 and 3 is not a finite number"), "{text}");
+        }
+    }
 }

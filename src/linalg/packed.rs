@@ -162,11 +162,10 @@ impl<T: Stored> PackedDistances<T> {
 
     /// Bytes the matrix takes for `n` rows.
     pub fn bytes(n: usize) -> u64 {
-        let (n, lanes) = (n as u64, LANES as u64);
-        let columns_all = |panels: u64| lanes.saturating_mul(panels.saturating_mul(panels + 1) / 2);
-        let columns = columns_all(n / lanes) + if n.is_multiple_of(lanes) { 0 } else { n };
-        let entry = (LANES * size_of::<T>()) as u64;
-        columns.saturating_mul(entry).saturating_add(n * 2 * size_of::<u32>() as u64)
+        // Exact below 2⁵³ bytes; beyond the largest number of bytes it stops there.
+        let (panels, rest) = ((n / LANES) as f64, if n.is_multiple_of(LANES) { 0.0 } else { n as f64 });
+        let columns = LANES as f64 * (panels * (panels + 1.0) / 2.0) + rest;
+        (columns * (LANES * size_of::<T>()) as f64 + (2 * size_of::<u32>()) as f64 * n as f64) as u64
     }
 }
 

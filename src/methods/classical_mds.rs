@@ -159,15 +159,16 @@ impl Method for ClassicalMds {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
-        let small = 8 * n * (p + 8) * 24;
-        let euclidean = 8 * (n * (2 * p + 1) + 6 * d * d.min(n).min(512) + 64 * d);
-        match self.metric {
+        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
+        let small = 8.0 * n * (p + 8.0) * 24.0;
+        let euclidean = 8.0 * (n * (2.0 * p + 1.0) + 6.0 * d * d.min(n).min(512.0) + 64.0 * d);
+        let bytes = match self.metric {
             MetricName::Precomputed => small,
             MetricName::Euclidean => euclidean,
             MetricName::Minkowski if self.p == 2.0 => euclidean,
-            _ => 8 * n * n + small + 8 * n * d,
-        }
+            _ => 8.0 * n * n + small + 8.0 * n * d,
+        };
+        bytes as u64
     }
 }
 

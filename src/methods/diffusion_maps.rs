@@ -140,13 +140,14 @@ impl Method for DiffusionMaps {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
-        let basis = 8 * n * (p + 8) * 24 + 16 * n * d;
-        match self.neighbors_used(rows) {
+        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
+        let basis = 8.0 * n * (p + 8.0) * 24.0 + 16.0 * n * d;
+        let matrix = match self.neighbors_used(rows) {
             // Lists, the graph while it is assembled, its weights, the Laplacian.
-            Some(k) => n * k as u64 * 120 + basis,
-            None => 8 * n * n + basis,
-        }
+            Some(k) => n * k as f64 * 120.0,
+            None => 8.0 * n * n,
+        };
+        (matrix + basis) as u64
     }
 }
 
@@ -202,7 +203,7 @@ impl DiffusionMaps {
 
     /// Neighbours of each row; `None` when the kernel is of all pairs.
     fn neighbors_used(&self, rows: usize) -> Option<usize> {
-        self.n_neighbors.filter(|&k| k + 1 < rows)
+        self.n_neighbors.filter(|&k| k < rows.saturating_sub(1))
     }
 }
 

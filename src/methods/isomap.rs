@@ -222,24 +222,25 @@ pub(super) fn bytes(
     rows: usize,
     features: usize,
 ) -> u64 {
-    let (n, features) = (rows as u64, features as u64);
+    let (n, features) = (rows as f64, features as f64);
     // Symmetrising adds some edges, and a radius says nothing.
-    let degree = neighbors.map_or(16, |k| k.min(rows) + k.min(rows) / 4) as u64;
-    let (graph, index) = (24 * n * degree, 24 * n * features);
-    let with = |storage: Storage, matrix: u64| {
-        let block = (components + 2).next_multiple_of(4);
-        let block = if storage == Storage::Recompute { block.max(WIDE_BLOCK) } else { block } as u64;
-        let basis = (2 * components as u64 + 4 * block).max(112);
-        matrix.saturating_add(graph + index + 8 * n * (basis + basis / 2 + 6 * block))
+    let degree = neighbors.map_or(16.0, |k| (k.min(rows) as f64 * 1.25).floor());
+    let (graph, index) = (24.0 * n * degree, 24.0 * n * features);
+    let with = |storage: Storage, matrix: f64| {
+        let components = components as f64;
+        let block = 4.0 * ((components + 2.0) / 4.0).ceil();
+        let block = if storage == Storage::Recompute { block.max(WIDE_BLOCK as f64) } else { block };
+        let basis = (2.0 * components + 4.0 * block).max(112.0);
+        (matrix + graph + index + 8.0 * n * (1.5 * basis + 6.0 * block)) as u64
     };
     // Accumulators of the product, panels of two threads, the graph after elimination.
     // There are half as many accumulators for few rows (`kernel::packed_centering`).
     let accumulators = if rows < 20_000 { 11 } else { 22 };
-    let panels = 8 * n * (accumulators * WIDE_BLOCK as u64 + 2 * LANES as u64 + 64);
-    let double = with(Storage::Double, PackedDistances::<f64>::bytes(rows));
+    let panels = 8.0 * n * (accumulators * WIDE_BLOCK + 2 * LANES + 64) as f64;
+    let double = with(Storage::Double, PackedDistances::<f64>::bytes(rows) as f64);
     match storage {
         Storage::Double => double,
-        Storage::Single => with(storage, PackedDistances::<f32>::bytes(rows)),
+        Storage::Single => with(storage, PackedDistances::<f32>::bytes(rows) as f64),
         Storage::Auto if rows > MOST_ROWS_RECOMPUTED || double <= available_memory() => double,
         Storage::Auto | Storage::Recompute => with(Storage::Recompute, panels),
     }

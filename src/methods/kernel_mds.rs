@@ -167,9 +167,9 @@ impl Method for KernelMds {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
-        let matrix = if self.kernel == KernelName::Precomputed { 0 } else { 8 * n * n };
-        matrix + 8 * n * (p + 8) * 24 + 16 * n * d
+        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
+        let matrix = if self.kernel == KernelName::Precomputed { 0.0 } else { 8.0 * n * n };
+        (matrix + 8.0 * n * (p + 8.0) * 24.0 + 16.0 * n * d) as u64
     }
 }
 

@@ -92,15 +92,15 @@ impl Method for LandmarkIsomap {
             LandmarkChoice::Given(given) => given.len(),
             _ => self.n_landmarks,
         };
-        let (n, m) = (rows as u64, landmarks.min(rows) as u64);
-        let (k, p) = (self.n_neighbors.unwrap_or(12).min(rows) as u64, self.n_components as u64);
+        let (n, m) = (rows as f64, landmarks.min(rows) as f64);
+        let (k, p) = (self.n_neighbors.unwrap_or(12).min(rows) as f64, self.n_components as f64);
         // Per row, fitted to graphs of 5 to 20 neighbours in two to five dimensions:
         // the index, the graph while it is assembled, and the graph after
         // elimination, whose edges grow with the square of the neighbours.
-        let per_row = 320 + 28 * k + 5 * k * k;
+        let per_row = 320.0 + 28.0 * k + 5.0 * k * k;
         // Distances of two batches, and a wave of coordinates.
-        let paths = 8 * (2 * LANES as u64 + 9 * p);
-        n * (per_row + paths + 16 * features as u64) + 16 * m * m
+        let paths = 8.0 * (2.0 * LANES as f64 + 9.0 * p);
+        (n * (per_row + paths + 16.0 * features as f64) + 16.0 * m * m) as u64
     }
 }
 

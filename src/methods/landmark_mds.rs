@@ -114,10 +114,10 @@ impl Method for LandmarkMds {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
-        let m = self.n_landmarks.min(rows) as u64;
-        let block = 8 * m * (BLOCK as u64).min(n);
-        8 * n * d + 16 * n * p + 12 * n + 8 * m * m + block
+        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
+        let m = self.n_landmarks.min(rows) as f64;
+        let block = 8.0 * m * (BLOCK as f64).min(n);
+        (8.0 * n * d + 16.0 * n * p + 12.0 * n + 8.0 * m * m + block) as u64
     }
 }
 

@@ -245,25 +245,25 @@ impl LocallyLinearEmbedding {
 
     /// Bytes of a fit with so many neighbours of each row.
     fn bytes(&self, rows: usize, features: usize, neighbors: usize) -> u64 {
-        let (n, d) = (rows as u64, features as u64);
-        let k = neighbors.min(rows) as u64;
-        let c = (self.n_components as u64).min(1_000);
+        let (n, d) = (rows as f64, features as f64);
+        let k = neighbors.min(rows) as f64;
+        let c = self.n_components.min(1_000) as f64;
         let width = match self.method {
-            LocalMethod::Standard => 1,
+            LocalMethod::Standard => 1.0,
             LocalMethod::Modified => k,
-            LocalMethod::Hessian => c * (c + 1) / 2,
-            LocalMethod::Ltsa => c + 1,
+            LocalMethod::Hessian => c * (c + 1.0) / 2.0,
+            LocalMethod::Ltsa => c + 1.0,
         };
         // The index and a copy of the points in their own order; lists and graph;
         // blocks; the sum, with about 5k entries in a row for two or three
         // dimensions; its factor, whose rows grow with log n; vectors.
-        let points = 32 * d;
-        let lists = 60 * k;
-        let blocks = 8 * (k + 1) * width + 4 * (k + 1);
-        let matrix = 12 * (5 * k).min(n);
-        let factor = 8 * (k * u64::from(rows.max(2).ilog2())).min(n);
-        let vectors = basis_bytes(self.n_components + 1);
-        n * (points + lists + blocks + matrix + factor + vectors)
+        let points = 32.0 * d;
+        let lists = 60.0 * k;
+        let blocks = (8.0 * width + 4.0) * (k + 1.0);
+        let matrix = 12.0 * (5.0 * k).min(n);
+        let factor = 8.0 * (k * f64::from(rows.max(2).ilog2())).min(n);
+        let vectors = basis_bytes(self.n_components.saturating_add(1));
+        (n * (points + lists + blocks + matrix + factor + vectors)) as u64
     }
 }
 

@@ -225,15 +225,16 @@ impl Method for Pca {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d) = (rows as u64, features as u64);
+        let (n, d) = (rows as f64, features as f64);
         let least = n.min(d);
-        match self.svd_solver {
-            SvdSolver::Full => 8 * (3 * n * d + 3 * least * least),
-            SvdSolver::Arpack | SvdSolver::Randomized => 8 * (n + d) * 64,
-            SvdSolver::Covariance => 8 * (6 * d * d + n),
+        let numbers = match self.svd_solver {
+            SvdSolver::Full => 3.0 * n * d + 3.0 * least * least,
+            SvdSolver::Arpack | SvdSolver::Randomized => (n + d) * 64.0,
+            SvdSolver::Covariance => 6.0 * d * d + n,
             // One of the routes of `kernel::covariance`; none holds anything else that grows with n.
-            SvdSolver::Auto => 8 * (6 * least * least.min(512) + 64 * d + n),
-        }
+            SvdSolver::Auto => 6.0 * least * least.min(512.0) + 64.0 * d + n,
+        };
+        (8.0 * numbers) as u64
     }
 }
 

@@ -147,18 +147,18 @@ impl Method for SpectralEmbedding {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d) = (rows as u64, features as u64);
-        let basis = n * basis_bytes(self.n_components);
-        match self.affinity {
-            AffinityName::Rbf => 16 * n * n + basis + 8 * n * d,
-            AffinityName::Precomputed => 8 * n * n.min(64) + basis,
+        let (n, d) = (rows as f64, features as f64);
+        let affinities = match self.affinity {
+            AffinityName::Rbf => 16.0 * n * n + 8.0 * n * d,
+            AffinityName::Precomputed => 8.0 * n * n.min(64.0),
             _ => {
-                let own = self.n_neighbors.unwrap_or_else(|| automatic_neighbors(rows)) as u64;
-                let degree = if self.radius.is_some() { 16 } else { own.min(n) };
+                let own = self.n_neighbors.unwrap_or_else(|| automatic_neighbors(rows)) as f64;
+                let degree = if self.radius.is_some() { 16.0 } else { own.min(n) };
                 // Lists, the graph while it is assembled, its weights, the Laplacian.
-                n * degree * 120 + basis + 16 * n * d
+                n * degree * 120.0 + 16.0 * n * d
             }
-        }
+        };
+        (affinities + n * basis_bytes(self.n_components)) as u64
     }
 }
 

@@ -118,6 +118,10 @@ macro_rules! with_measure {
                 let $measure = $crate::neighbors::metric::Chebyshev;
                 $body
             }
+            $crate::neighbors::Metric::Minkowski(p) if p > $crate::neighbors::metric::MOST_PLAIN_POWER => {
+                let $measure = $crate::neighbors::metric::LargePower(p);
+                $body
+            }
             $crate::neighbors::Metric::Minkowski(p) => {
                 let $measure = $crate::neighbors::metric::Minkowski(p);
                 $body
@@ -265,5 +269,77 @@ impl Measure for Minkowski {
     #[inline(always)]
     fn reduce(self, distance: f64) -> f64 {
         power(distance, self.0)
+    }
+}
+
+/// Powers up to this are summed as they are: coordinates at working scale, up to 1e30,
+/// and differences down to their rounding neither overflow nor vanish.
+pub(super) const MOST_PLAIN_POWER: f64 = 8.0;
+
+/// [`Minkowski`] with a large power, which coordinates themselves would not survive: two
+/// lengths a ≥ b are joined as a·(1 + (b/a)^p)^(1/p); reduced = the distance.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LargePower(pub f64);
+
+impl Measure for LargePower {
+    // As for `Minkowski`: `power` is not promised monotone.
+    const BLUR: f64 = 1e-12;
+    const SLIP: f64 = 1e-12;
+
+    #[inline(always)]
+    fn add(self, sum: f64, difference: f64) -> f64 {
+        self.join(sum, difference.abs())
+    }
+    #[inline(always)]
+    fn join(self, left: f64, right: f64) -> f64 {
+        let (more, less) = if left > right { (left, right) } else { (right, left) };
+        let ratio = less / more;
+        // r^p ≤ e^(−p(1 − r)), below rounding beyond this; false for zeros and infinities.
+        if self.0 * (1.0 - ratio) <= 37.0 {
+            more * power(1.0 + power(ratio, self.0), 1.0 / self.0)
+        } else {
+            more
+        }
+    }
+    #[inline(always)]
+    fn finish(self, reduced: f64) -> f64 {
+        reduced
+    }
+    #[inline(always)]
+    fn reduce(self, distance: f64) -> f64 {
+        distance
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_powers_agree_with_the_formula_where_it_can_be_evaluated() {
+        let (left, right) = ([0.3, -1.0, 2.5, 0.0, 1.9], [1.0, 0.4, 0.25, 0.0, -0.35]);
+        for p in [8.5, 10.0, 33.0, 200.0] {
+            let plain = left.iter().zip(right).map(|(a, b): (&f64, f64)| (a - b).abs().powf(p)).sum::<f64>();
+            let found = lanes_of_rows(LargePower(p), &left, &right);
+            assert!((found / plain.powf(1.0 / p) - 1.0).abs() < 1e-14, "{p}: {found}");
+            let own = Minkowski(p).finish(lanes_of_rows(Minkowski(p), &left, &right));
+            assert!((found / own - 1.0).abs() < 1e-14, "{p}: {found} {own}");
+        }
+    }
+
+    #[test]
+    fn the_limit_of_large_powers_is_the_largest_difference() {
+        for size in [1e-300, 1e-9, 1.0, 1e9, 1e300] {
+            let (left, right) = ([0.3 * size, -size, 2.5 * size], [size, 0.4 * size, 0.25 * size]);
+            for p in [1e3, 1e6, 1e300, f64::MAX] {
+                let found = lanes_of_rows(LargePower(p), &left, &right);
+                let limit = lanes_of_rows(Chebyshev, &left, &right);
+                assert!((found / limit - 1.0).abs() < 1e-14, "{p} {size}: {found} {limit}");
+            }
+        }
+        // Equal differences: the number of them to the power 1/p.
+        let found = lanes_of_rows(LargePower(1e3), &[1.0; 5], &[0.0; 5]);
+        assert!((found - 5.0_f64.powf(1e-3)).abs() < 1e-15);
+        assert_eq!(lanes_of_rows(LargePower(1e6), &[2.0, 7.0], &[2.0, 7.0]), 0.0);
     }
 }

@@ -22,7 +22,7 @@ use crate::methods;
 use crate::neighbors::{NeighborRule, Neighbors};
 use crate::params::Params;
 use convert::{PyData, attribute, parameters, value};
-use run::{Job, run};
+use run::{Job, at_once, run};
 
 /// A fitted method.
 #[pyclass(frozen, module = "planish._core")]
@@ -43,7 +43,7 @@ impl Model {
     /// Fitted attributes by name, without the trailing underscore.
     fn attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let named = PyDict::new(py);
-        for (name, value) in self.inner.attributes().map_err(|error| errors::raise(py, error))? {
+        for (name, value) in at_once(py, || self.inner.attributes())? {
             named.set_item(name, attribute(py, value)?)?;
         }
         Ok(named)
@@ -91,7 +91,7 @@ impl Model {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        let state = self.inner.save().map_err(|error| errors::raise(py, error))?;
+        let state = at_once(py, || self.inner.save())?;
         let restore = py.import("planish._core")?.getattr("restore")?;
         Ok((restore, (self.method.clone(), PyBytes::new(py, &state))))
     }
@@ -137,7 +137,8 @@ fn fit(
     progress: Option<Py<PyAny>>,
     memory_limit: Option<u64>,
 ) -> PyResult<Model> {
-    let built = methods::build(method, &parameters(params)?).map_err(|error| errors::raise(py, error))?;
+    let params = parameters(params)?;
+    let built = at_once(py, || methods::build(method, &params))?;
     let data = data.view()?;
     let job = Job::new(n_jobs, progress).seed(seed).memory_limit(memory_limit);
     let inner = run(py, job, |ctx| built.fit(data, ctx))?;
@@ -157,9 +158,8 @@ fn fit_kernel_map(
     memory_limit: Option<u64>,
 ) -> PyResult<Model> {
     let mut map = KernelMap::default();
-    for (name, value) in parameters(params)? {
-        map.set(&name, &value).map_err(|error| errors::raise(py, error))?;
-    }
+    let params = parameters(params)?;
+    at_once(py, || params.iter().try_for_each(|(name, value)| map.set(name, value)))?;
     let (data, coordinates) = (data.view()?, coordinates.as_array());
     let job = Job::new(n_jobs, progress).memory_limit(memory_limit);
     let inner = run(py, job, |ctx| map.fit(data, coordinates, ctx))?;
@@ -169,7 +169,7 @@ fn fit_kernel_map(
 /// Read a pickled model back.
 #[pyfunction]
 fn restore(py: Python<'_>, method: &str, state: &[u8]) -> PyResult<Model> {
-    let inner = methods::restore(method, state).map_err(|error| errors::raise(py, error))?;
+    let inner = at_once(py, || methods::restore(method, state))?;
     Ok(Model { method: method.to_string(), inner })
 }
 
@@ -241,8 +241,8 @@ fn estimate_memory(
     n_samples: usize,
     n_features: usize,
 ) -> PyResult<u64> {
-    let built = methods::build(method, &parameters(params)?).map_err(|error| errors::raise(py, error))?;
-    Ok(built.memory(n_samples, n_features))
+    let params = parameters(params)?;
+    at_once(py, || Ok(methods::build(method, &params)?.memory(n_samples, n_features)))
 }
 
 /// Bytes this process may still take.

@@ -1,10 +1,12 @@
-//! Every call into Rust that takes time goes through [`run`].
+//! Every call into Rust that takes time goes through [`run`]; every other one that does
+//! more than hand something over goes through [`at_once`].
 //!
 //! The work runs on a worker thread while the calling thread, detached from the
 //! interpreter, wakes a few times a second to let Python deliver signals and to
 //! pass progress on. A signal cancels the work; the worker is joined before
 //! anything is raised, so nothing is left running and no input is still read.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -59,6 +61,15 @@ pub fn run<T: Send>(py: Python<'_>, job: Job, work: impl FnOnce(&Ctx) -> Result<
         Outcome::Done(Err(error), _) => Err(raise(py, error)),
         Outcome::Interrupted(error) => Err(error),
         Outcome::Broken(detail) => Err(internal(&detail)),
+    }
+}
+
+/// Do `work` that is over at once, here and now: raise what it raises, a panic as
+/// `InternalError` too.
+pub fn at_once<T>(py: Python<'_>, work: impl FnOnce() -> Result<T>) -> PyResult<T> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.map_err(|error| raise(py, error)),
+        Err(panic) => Err(internal(&describe(&*panic))),
     }
 }
 

@@ -43,8 +43,9 @@ const HEAVY_FOR_MATRIX: u64 = 16 * 12;
 
 /// Bytes per row that the search for `k` pairs takes in most cases: eight blocks
 /// of its basis and five beside it.
-pub fn basis_bytes(k: usize) -> u64 {
-    8 * 13 * (k + 2).next_multiple_of(4).max(8) as u64
+pub fn basis_bytes(k: usize) -> f64 {
+    let block = 4.0 * ((k as f64 + 2.0) / 4.0).ceil();
+    8.0 * 13.0 * block.max(8.0)
 }
 
 /// The `k` smallest eigenpairs of `matrix`, ascending, in the orthogonal

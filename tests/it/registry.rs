@@ -165,6 +165,33 @@ fn scale_is_a_matter_of_units() {
 }
 
 #[test]
+fn memory_of_any_number_of_rows_stops_at_the_largest_number_of_bytes() {
+    let most = usize::MAX / 2;
+    let sizes = [0, 1, 2, 1_000, 3_000_000_000, 1_000_000_000_000_000_000, most, usize::MAX];
+    let wide: Vec<Box<dyn AnyMethod>> = methods::all()
+        .iter()
+        .map(|(name, method)| {
+            // Every count that can be asked for is as large as it gets.
+            let counts = method.parameters().into_iter().filter(|(parameter, _)| parameter.starts_with("n_"));
+            let counts = counts.map(|(parameter, _)| (parameter.to_string(), Value::Int(i64::MAX)));
+            methods::build(name, &counts.collect::<Vec<_>>()).expect("a count is a whole number")
+        })
+        .collect();
+    for method in methods::all().into_iter().map(|(_, method)| method).chain(wide) {
+        for features in sizes {
+            let needs: Vec<u64> = sizes.iter().map(|&rows| method.memory(rows, features)).collect();
+            assert!(needs.is_sorted(), "more rows never need less: {needs:?}");
+        }
+        for rows in sizes {
+            let needs: Vec<u64> = sizes.iter().map(|&features| method.memory(rows, features)).collect();
+            assert!(needs.is_sorted(), "more features never need less: {needs:?}");
+        }
+        assert!(method.memory(most, 10) >= most as u64);
+        assert_eq!(method.memory(most, most), u64::MAX);
+    }
+}
+
+#[test]
 fn memory_is_refused_before_it_is_taken() {
     for (name, method) in methods::all() {
         let need = method.memory(1_000_000, 10);

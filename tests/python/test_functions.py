@@ -39,6 +39,25 @@ def test_kneighbors_by_angle(metric):
     np.testing.assert_allclose(distances, np.take_along_axis(D, expected, 1), rtol=1e-9)
 
 
+@pytest.mark.parametrize("algorithm", ["brute", "kd_tree"])
+@pytest.mark.parametrize("scale", [1e-250, 1e-3, 1.0, 1e250])
+def test_kneighbors_with_a_large_power(algorithm, scale):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    for p in [9.0, 30.0, 1e3, 1e6, 1e300]:
+        found = planish.kneighbors(X * scale, 10, metric="minkowski", p=p, algorithm=algorithm)
+        gaps = np.abs(X[:, None] - X)
+        largest = gaps.max(axis=2)
+        with np.errstate(invalid="ignore"):
+            shares = np.nan_to_num(gaps / largest[:, :, None])
+        D = largest * (shares**p).sum(axis=2) ** (1 / p)
+        np.fill_diagonal(D, np.inf)
+        np.testing.assert_allclose(found[0] / scale, np.sort(D, axis=1)[:, :10], rtol=1e-12)
+        assert np.array_equal(found[1], np.argsort(D, axis=1)[:, :10])
+    sparse_rows = planish.kneighbors(sparse.csr_array(X), 10, metric="minkowski", p=1e6)
+    dense_rows = planish.kneighbors(X, 10, metric="minkowski", p=1e6)
+    assert np.array_equal(sparse_rows[0], dense_rows[0])
+
+
 def test_kneighbors_sparse_and_precomputed():
     X = sparse.random(120, 20, density=0.5, format="csr", random_state=0)
     expected = planish.kneighbors(X.toarray(), 4)
@@ -97,3 +116,11 @@ def test_estimate_memory():
     assert tree >= small // 2
     few = planish.estimate_memory("ClassicalMDS", 5_000, 3, metric="precomputed")
     assert few >= planish.estimate_memory("ClassicalMDS", 500, 3, metric="precomputed")
+
+
+@pytest.mark.parametrize("n_samples", [3_000_000_000, 10**18])
+@pytest.mark.parametrize("name", ["SpectralEmbedding", "KernelMDS", "Isomap", "DiffusionMaps"])
+def test_estimate_memory_of_more_rows_than_any_machine_holds(name, n_samples):
+    n_features = 10
+    assert planish.estimate_memory(name, n_samples, n_features) >= 100 * n_samples
+    assert planish.estimate_memory("PCA", 10, 10**18) >= 10**18

@@ -1,6 +1,7 @@
 """Isomap against scikit-learn, formulas and known truth."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -203,6 +204,17 @@ def test_isomap_bridges_components(two_islands):
     between = cdist(two_islands[:20], two_islands[20:])
     i, j = np.unravel_index(between.argmin(), between.shape)
     assert sorted(ours.bridges_[0]) == [i, j + 20]
+
+
+@with_shortcuts
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_the_added_edges_are_warned_of_in_units_of_the_data(two_islands, scale):
+    with pytest.warns(DisconnectedGraphWarning) as caught:
+        Isomap(n_neighbors=4).fit(two_islands * scale)
+    (text,) = [str(w.message) for w in caught if w.category is DisconnectedGraphWarning]
+    longest = float(re.search(r"longest ([^)]+)\)", text)[1])
+    between = cdist(two_islands[:20], two_islands[20:]).min()
+    assert longest / scale == pytest.approx(between, rel=1e-3)
 
 
 @with_shortcuts

@@ -229,6 +229,40 @@ def assert_exact(estimator, X):
     assert np.array_equal(pickle.loads(pickle.dumps(estimator)).transform(X), estimator.embedding_)
 
 
+def test_a_very_large_power_is_the_largest_difference():
+    X = np.random.default_rng(0).normal(size=(11, 3))
+    for form in [np.asarray, sparse.csr_array]:
+        power = LocallyLinearEmbedding(n_neighbors=8, n_components=2, p=1e6).fit(form(X))
+        limit = LocallyLinearEmbedding(n_neighbors=8, n_components=2, metric="chebyshev")
+        assert np.array_equal(power.embedding_, limit.fit(form(X)).embedding_)
+
+
+@pytest.mark.parametrize("kind", ["diagonal", "asymmetric", "negative"])
+@pytest.mark.parametrize("method", METHODS)
+def test_training_rows_of_distances_that_were_corrected(method, kind):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    D = squareform(pdist(X)) * 1e9
+    rounding = np.random.default_rng(1).random(D.shape)
+    if kind == "diagonal":
+        D += np.diag(rounding[0])
+    elif kind == "asymmetric":
+        D += rounding
+    else:
+        D -= np.diag(rounding[0])
+    estimator = LocallyLinearEmbedding(
+        n_neighbors=12, n_components=2, metric="precomputed", method=method
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanishWarning)
+        estimator.fit(D)
+    assert_exact(estimator, D)
+    # A row that is as near to a training row, and is another, is placed by the formula.
+    near = D[:1].copy()
+    near[0, 1:] += 1e3
+    near[0, 0] = 0.5
+    assert not np.array_equal(estimator.transform(near), estimator.embedding_[:1])
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_training_rows_whose_distance_to_themselves_is_not_zero(method):
     X = shapes(60)

@@ -85,6 +85,17 @@ def test_training_rows_with_equal_affinities(form):
     assert np.ptp(ours.embedding_[n:, 1]) > 1
     np.testing.assert_array_equal(ours.transform(form(W)), ours.embedding_)
     np.testing.assert_array_equal(ours.transform(form(W[:n])), ours.embedding_[:n])
+    # Nor does it matter that rows were dropped.
+    V = np.pad(W, (0, 2))
+    V[-1, -2] = V[-2, -1] = 1
+    part = SpectralEmbedding(
+        2, affinity="precomputed", norm_laplacian=False, disconnected="largest"
+    )
+    with pytest.warns(DisconnectedGraphWarning):
+        part.fit(form(V))
+    assert np.isnan(part.embedding_[-2:]).all()
+    assert np.ptp(part.embedding_[n:-2, 1]) > 1
+    np.testing.assert_array_equal(part.transform(form(V[:-2])), part.embedding_[:-2])
     # Alone, one of two rows that cannot be distinguished is placed like a new one; here its
     # degree, 1, is an eigenvalue, which forbids that.
     with pytest.raises(InputError, match="row 1 cannot be placed"):

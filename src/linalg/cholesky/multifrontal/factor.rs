@@ -34,6 +34,27 @@ type LeftOver = Vec<f64>;
 /// Supernodes and what they left over.
 type Children = Vec<(usize, LeftOver)>;
 
+/// Children of a front are added up before all of them are done when they take so many
+/// times the room of the front: a front may have tens of thousands of them.
+const MOST_WAITING: usize = 4;
+
+/// A front that waits for its children.
+#[derive(Default)]
+struct Waiting {
+    /// Those not yet added up, and their numbers.
+    children: Children,
+    numbers: usize,
+    /// What the others leave for the front's own left-over, if any are added up.
+    begun: Option<LeftOver>,
+}
+
+impl Waiting {
+    fn push(&mut self, child: usize, left_over: LeftOver) {
+        self.numbers += left_over.len();
+        self.children.push((child, left_over));
+    }
+}
+
 impl Factor {
     /// The factor of A + σI; nothing if a pivot is not positive.
     pub fn new(
@@ -70,37 +91,42 @@ fn fill(
         panels.push(Some(panel));
         rest = after;
     }
-    // Left-overs of finished children, by parent, in ascending order.
-    let mut waiting: Vec<Children> = (0..structure.len()).map(|_| Vec::new()).collect();
-    let branches: Vec<(usize, Vec<&mut [f64]>)> = structure
-        .branches
-        .iter()
-        .map(|&(first, root)| (first, panels[first..=root].iter_mut().filter_map(Option::take).collect()))
-        .collect();
-    let done: Vec<Option<LeftOver>> =
-        branches.into_par_iter().map(|(first, panels)| job.branch(first, panels)).collect::<Result<_>>()?;
-    for (&(_, root), left_over) in structure.branches.iter().zip(done) {
-        let Some(left_over) = left_over else { return Ok(false) };
-        if structure.parent[root] != ROOT {
-            waiting[structure.parent[root] as usize].push((root, left_over));
+    let mut waiting: Vec<Waiting> = (0..structure.len()).map(|_| Waiting::default()).collect();
+    for group in structure.groups() {
+        let branches: Vec<(usize, Vec<&mut [f64]>)> = group
+            .iter()
+            .map(|&(first, root)| (first, panels[first..=root].iter_mut().filter_map(Option::take).collect()))
+            .collect();
+        let done: Vec<Option<LeftOver>> = branches
+            .into_par_iter()
+            .map(|(first, panels)| job.branch(first, panels))
+            .collect::<Result<_>>()?;
+        for (&(_, root), left_over) in group.iter().zip(done) {
+            let Some(left_over) = left_over else { return Ok(false) };
+            if structure.parent[root] != ROOT {
+                let above = structure.parent[root] as usize;
+                waiting[above].push(root, left_over);
+                // proof: branches end below `above`, whose turn comes after all of them.
+                job.add_early(above, panels[above].as_deref_mut().expect("not done"), &mut waiting[above])?;
+            }
         }
     }
     for level in &structure.levels {
-        let fronts: Vec<(usize, &mut [f64], Children)> = level
+        let fronts: Vec<(usize, &mut [f64], Waiting)> = level
             .iter()
             .filter_map(|&index| Some((index, panels[index].take()?, std::mem::take(&mut waiting[index]))))
             .collect();
         let done: Vec<(usize, Option<LeftOver>)> = fronts
             .into_par_iter()
-            .map(|(index, panel, mut children)| {
-                children.sort_by_key(|(child, _)| *child);
-                Ok((index, job.front(index, panel, children, &mut Vec::new())?))
+            .map(|(index, panel, mut waiting)| {
+                waiting.children.sort_by_key(|(child, _)| *child);
+                Ok((index, job.front(index, panel, waiting, &mut Vec::new())?))
             })
             .collect::<Result<_>>()?;
         for (index, left_over) in done {
             let Some(left_over) = left_over else { return Ok(false) };
             if structure.parent[index] != ROOT {
-                waiting[structure.parent[index] as usize].push((index, left_over));
+                waiting[structure.parent[index] as usize].push(index, left_over);
             }
         }
     }
@@ -118,39 +144,63 @@ struct Job<'a> {
 impl Job<'_> {
     /// All fronts of a branch, `panels` being those of its supernodes from
     /// `first` on; what its root leaves over, or nothing if a pivot fails.
-    fn branch(&self, first: usize, panels: Vec<&mut [f64]>) -> Result<Option<LeftOver>> {
+    fn branch(&self, first: usize, mut panels: Vec<&mut [f64]>) -> Result<Option<LeftOver>> {
         let mut square = Vec::new();
-        // In postorder the children of a front are the last ones still waiting.
-        let mut waiting: Children = Vec::new();
-        for (offset, panel) in panels.into_iter().enumerate() {
+        let mut waiting: Vec<Waiting> = (0..panels.len()).map(|_| Waiting::default()).collect();
+        for offset in 0..panels.len() {
             let index = first + offset;
-            let own = waiting
-                .iter()
-                .rposition(|(child, _)| self.structure.parent[*child] as usize != index)
-                .map_or(0, |last| last + 1);
-            let children = waiting.split_off(own);
-            let Some(left_over) = self.front(index, panel, children, &mut square)? else { return Ok(None) };
-            waiting.push((index, left_over));
+            let ready = std::mem::take(&mut waiting[offset]);
+            let left_over = self.front(index, panels[offset], ready, &mut square)?;
+            let Some(left_over) = left_over else { return Ok(None) };
+            if offset + 1 == panels.len() {
+                return Ok(Some(left_over));
+            }
+            // In postorder all others of the branch are below its root.
+            let above = self.structure.parent[index] as usize;
+            let waiting = &mut waiting[above - first];
+            waiting.push(index, left_over);
+            self.add_early(above, panels[above - first], waiting)?;
         }
-        Ok(Some(waiting.pop().map(|(_, left_over)| left_over).unwrap_or_default()))
+        Ok(Some(Vec::new()))
     }
 
-    /// One front: its panel, which is zero before, and what it leaves over.
+    /// Add up the children of a front that are done, if they take much room.
+    fn add_early(&self, index: usize, panel: &mut [f64], waiting: &mut Waiting) -> Result<()> {
+        let (c, r) = (self.structure.steps(index).len(), self.structure.rows_of(index).len());
+        if waiting.numbers > MOST_WAITING * (c + r) * (c + r) {
+            self.add_up(index, panel, waiting)?;
+        }
+        Ok(())
+    }
+
+    /// Add up the children of a front that are done; its own entries come first.
+    fn add_up(&self, index: usize, panel: &mut [f64], waiting: &mut Waiting) -> Result<()> {
+        let mut left_over = waiting.begun.take().unwrap_or_else(|| {
+            self.take_entries(index, panel);
+            let r = self.structure.rows_of(index).len();
+            vec![0.0; r * r]
+        });
+        // Each is dropped as soon as it is read: near the root they are as large as the factor.
+        for (child, theirs) in waiting.children.drain(..) {
+            self.take_left_over(index, child, &theirs, panel, &mut left_over)?;
+        }
+        waiting.numbers = 0;
+        waiting.begun = Some(left_over);
+        Ok(())
+    }
+
+    /// One front: its panel, which is zero or begun before, and what it leaves over.
     fn front(
         &self,
         index: usize,
         panel: &mut [f64],
-        children: Children,
+        mut children: Waiting,
         square: &mut Vec<f64>,
     ) -> Result<Option<LeftOver>> {
         self.ctx.check()?;
-        let (c, r) = (self.structure.steps(index).len(), self.structure.rows_of(index).len());
-        let mut left_over = vec![0.0; r * r];
-        self.take_entries(index, panel);
-        // Each is dropped as soon as it is read: near the root they are as large as the factor.
-        for (child, theirs) in children {
-            self.take_left_over(index, child, &theirs, panel, &mut left_over)?;
-        }
+        let c = self.structure.steps(index).len();
+        self.add_up(index, panel, &mut children)?;
+        let mut left_over = children.begun.unwrap_or_default();
         if !eliminate(panel, c, square, self.ctx)? {
             return Ok(None);
         }

@@ -59,14 +59,17 @@ impl Factor {
         let structure = &self.structure;
         let above: Vec<usize> = structure.levels.iter().flatten().copied().collect();
         // Up: branches into their own rows and a list of what goes above.
-        let added: Vec<Vec<Lanes>> = self
-            .branch_rows(x)
-            .into_par_iter()
-            .map(|((first, root), own)| self.up_branch(first, root, own, ctx))
-            .collect::<Result<_>>()?;
-        for (&(_, root), added) in structure.branches.iter().zip(added) {
-            for (&row, sums) in structure.rows_of(root).iter().zip(added) {
-                subtract(&mut x[row as usize], &sums);
+        let groups = structure.groups();
+        for group in &groups {
+            let added: Vec<Vec<Lanes>> = self
+                .branch_rows(group, x)
+                .into_par_iter()
+                .map(|((first, root), own)| self.up_branch(first, root, own, ctx))
+                .collect::<Result<_>>()?;
+            for (&(_, root), added) in group.iter().zip(added) {
+                for (&row, sums) in structure.rows_of(root).iter().zip(added) {
+                    subtract(&mut x[row as usize], &sums);
+                }
             }
         }
         let mut sums = Vec::new();
@@ -85,15 +88,16 @@ impl Factor {
             below.extend(structure.rows_of(index).iter().map(|&row| x[row as usize]));
             triangular::down(self.panel(index), &mut x[steps], &below, ctx)?;
         }
-        let known: Vec<Vec<Lanes>> = structure
-            .branches
-            .iter()
-            .map(|&(_, root)| structure.rows_of(root).iter().map(|&row| x[row as usize]).collect())
-            .collect();
-        self.branch_rows(x)
-            .into_par_iter()
-            .zip(known)
-            .try_for_each(|(((first, root), own), known)| self.down_branch(first, root, own, &known, ctx))
+        for group in groups {
+            let known: Vec<Vec<Lanes>> = group
+                .iter()
+                .map(|&(_, root)| structure.rows_of(root).iter().map(|&row| x[row as usize]).collect())
+                .collect();
+            self.branch_rows(group, x).into_par_iter().zip(known).try_for_each(
+                |(((first, root), own), known)| self.down_branch(first, root, own, &known, ctx),
+            )?;
+        }
+        Ok(())
     }
 
     fn panel(&self, index: usize) -> &[f64] {
@@ -101,9 +105,13 @@ impl Factor {
         &self.values[begins[index]..begins[index + 1]]
     }
 
-    /// The rows of each branch; steps of a branch are one run.
-    fn branch_rows<'x>(&self, x: &'x mut [Lanes]) -> Vec<((usize, usize), &'x mut [Lanes])> {
-        let Structure { begins, branches, .. } = &self.structure;
+    /// The rows of each of these branches; steps of a branch are one run.
+    fn branch_rows<'x>(
+        &self,
+        branches: &[(usize, usize)],
+        x: &'x mut [Lanes],
+    ) -> Vec<((usize, usize), &'x mut [Lanes])> {
+        let Structure { begins, .. } = &self.structure;
         let mut parts = Vec::with_capacity(branches.len());
         let (mut rest, mut taken) = (x, 0);
         for &(first, root) in branches {

@@ -7,6 +7,8 @@ use crate::linalg::cholesky::elimination::{Elimination, Pattern, ROOT};
 
 /// Branches of the tree with less than this part of the work are one task.
 const TASKS: f64 = 32.0;
+/// Branches of a group, to keep all threads busy.
+const LEAST_GROUP: usize = 256;
 
 /// The supernodes of an elimination order, ascending: children before parents.
 #[derive(Debug)]
@@ -111,6 +113,21 @@ impl Structure {
     /// Numbers in the factor.
     pub fn fill(&self) -> usize {
         self.value_begins[self.len()]
+    }
+
+    /// The branches, in groups that are done one after the other where what all of them
+    /// leave over would take more room than the factor; mostly one group.
+    pub fn groups(&self) -> Vec<&[(usize, usize)]> {
+        let (mut groups, mut begin, mut numbers) = (Vec::new(), 0, 0);
+        for (at, &(_, root)) in self.branches.iter().enumerate() {
+            numbers += self.rows_of(root).len().pow(2);
+            if numbers > self.fill() && at - begin >= LEAST_GROUP {
+                groups.push(&self.branches[begin..at]);
+                (begin, numbers) = (at, self.rows_of(root).len().pow(2));
+            }
+        }
+        groups.push(&self.branches[begin..]);
+        groups
     }
 
     /// Cut the tree into branches of limited work and the levels above them. The

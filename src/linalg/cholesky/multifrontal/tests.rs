@@ -71,7 +71,21 @@ impl Matrix {
 
 #[test]
 fn a_large_front_solves_like_the_dense_factor_on_any_number_of_threads() {
-    let matrix = Matrix::arrow(5, 40, 700);
+    assert_solves_like_dense(&Matrix::arrow(5, 40, 700));
+}
+
+#[test]
+fn children_added_up_early_count_like_those_that_wait() {
+    // Several hundred leaves below one front, each with a third of its rows.
+    let matrix = Matrix::arrow(600, 1, 30);
+    let structure = matrix.structure(&Ctx::new(1, 0));
+    let waiting: usize = (0..structure.len()).map(|index| structure.rows_of(index).len().pow(2)).sum();
+    assert!(waiting > 8 * structure.fill(), "they would take little room: {waiting}");
+    assert_solves_like_dense(&matrix);
+}
+
+/// Against faer's dense factor, and with the same bits on any number of threads.
+fn assert_solves_like_dense(matrix: &Matrix) {
     let n = matrix.offsets.len() - 1;
     let x = uniform(&mut Ctx::new(1, 0).stream("test"), n, 11);
     let mut dense = Mat::<f64>::zeros(n, n);
