@@ -106,13 +106,14 @@ class Metric:
         with np.errstate(all="ignore"):
             found = np.atleast_2d(np.cov(rows.T))
         self._require_spread(found)
-        try:
-            return np.linalg.inv(found).T
-        except np.linalg.LinAlgError as error:
+        # Correlations, which have a rank whatever the units of the columns.
+        sizes = np.sqrt(found.diagonal())
+        if not sizes.all() or np.linalg.matrix_rank(found / np.outer(sizes, sizes)) < len(found):
             raise ParameterError(
                 f"parameter `metric`: {self.name!r}: the covariance of X has no inverse; give one "
                 "as `VI` in `metric_params`"
-            ) from error
+            )
+        return np.linalg.inv(found).T
 
     def _require_spread(self, found: Any) -> None:
         if not np.isfinite(found).all():

@@ -135,7 +135,7 @@ impl SammonMapping {
         match (self.solver, self.n_neighbors) {
             (Solver::Smacof, _) => refuse(
                 "solver",
-                "Sammon's stress is minimised by 'auto', 'newton', 'lbfgs', 'sgd' or 'gradient'".into(),
+                "'smacof' is not for Sammon's stress; use 'auto', 'newton', 'lbfgs', 'sgd' or 'gradient'".into(),
             ),
             (Solver::Sgd | Solver::Newton, Some(_)) => {
                 refuse("solver", "with n_neighbors it is 'auto', 'lbfgs' or 'gradient'".into())

@@ -328,6 +328,8 @@ def test_metrics_that_divide_by_variances_say_when_there_are_none(blob):
     for kind in (ClassicalMDS, Isomap):
         refused(kind(metric="seuclidean"), constant, ParameterError, r"column 3 of X is constant")
         refused(kind(metric="mahalanobis"), constant, ParameterError, r"has no inverse")
+        line = np.arange(30.0)[:, None] * [1.0, 1e3, 1e-3]
+        refused(kind(metric="mahalanobis"), line, ParameterError, r"has no inverse")
         for metric in ("seuclidean", "mahalanobis"):
             refused(kind(metric=metric), blob * 1e200, ParameterError, r"variances.*exceed")
 
