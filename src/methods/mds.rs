@@ -142,16 +142,15 @@ impl Method for Mds {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
+        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
         let given = self.metric == MetricName::Precomputed;
-        let small = 8 * n * (26 * p + 3 * d + 16);
-        let pairs = n.saturating_mul(n);
-        let stored = if given { 0 } else { 8 * pairs };
-        let ranked = if self.transformation == Transformation::Ratio { 0 } else { 18 * pairs };
-        let weights = if self.weights.is_some() { 8 * pairs } else { 0 };
-        match given || rows <= MOST_STORED || ranked > 0 {
-            true => (small + stored + weights).saturating_add(ranked),
-            false => small + 8 * n * 1024,
+        let stored = if given { 0.0 } else { 8.0 };
+        let ranked = if self.transformation == Transformation::Ratio { 0.0 } else { 18.0 };
+        let weights = if self.weights.is_some() { 8.0 } else { 0.0 };
+        let small = 8.0 * n * (26.0 * p + 3.0 * d + 16.0);
+        match given || rows <= MOST_STORED || ranked > 0.0 {
+            true => (small + n * n * (stored + ranked + weights)) as u64,
+            false => (small + 8.0 * n * 1024.0) as u64,
         }
     }
 }

@@ -104,14 +104,15 @@ impl Method for SammonMapping {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
-        let small = 8 * n * (26 * p + 3 * d + 16);
-        let near = 64 * n * self.n_neighbors.unwrap_or(0).min(rows) as u64;
-        match self.metric {
-            MetricName::Precomputed => small + near,
-            _ if rows <= MOST_STORED => small + near + 8 * n * n,
-            _ => small + near + 8 * n * 1024,
-        }
+        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
+        let small = 8.0 * n * (26.0 * p + 3.0 * d + 16.0);
+        let near = 64.0 * n * self.n_neighbors.unwrap_or(0).min(rows) as f64;
+        let pairs = match self.metric {
+            MetricName::Precomputed => 0.0,
+            _ if rows <= MOST_STORED => 8.0 * n * n,
+            _ => 8.0 * n * 1024.0,
+        };
+        (small + near + pairs) as u64
     }
 }
 

@@ -77,7 +77,7 @@ fn a_large_front_solves_like_the_dense_factor_on_any_number_of_threads() {
 #[test]
 fn children_added_up_early_count_like_those_that_wait() {
     // Several hundred leaves below one front, each with a third of its rows.
-    let matrix = Matrix::arrow(600, 1, 30);
+    let matrix = Matrix::arrow(600, 1, 60);
     let structure = matrix.structure(&Ctx::new(1, 0));
     let waiting: usize = (0..structure.len()).map(|index| structure.rows_of(index).len().pow(2)).sum();
     assert!(waiting > 8 * structure.fill(), "they would take little room: {waiting}");
