@@ -14,6 +14,7 @@ use super::pairs::Rows;
 use super::term::PairTerm;
 use crate::context::Ctx;
 use crate::error::Result;
+use crate::linalg::exp::power;
 use crate::linalg::random::below;
 
 /// Epochs before another solver goes on.
@@ -27,14 +28,14 @@ const ROUNDS: usize = 64;
 /// points also seat r and the last one.
 #[inline(always)]
 fn opponents(n: usize, round: usize) -> impl Iterator<Item = (usize, usize)> {
-    let m = if n % 2 == 0 { n - 1 } else { n };
+    let m = if n.is_multiple_of(2) { n - 1 } else { n };
     let (mut ahead, mut behind) = (round, round);
     let circle = (0..(m - 1) / 2).map(move |_| {
         ahead = if ahead + 1 == m { 0 } else { ahead + 1 };
         behind = if behind == 0 { m - 1 } else { behind - 1 };
         (ahead, behind)
     });
-    circle.chain((n % 2 == 0).then_some((round, n - 1)))
+    circle.chain(n.is_multiple_of(2).then_some((round, n - 1)))
 }
 
 /// A random order of `0..count`.
@@ -107,7 +108,7 @@ pub fn epochs<T: PairTerm>(
     let mut places: Vec<f64> = seat_by_seat.map(|at| x[at]).collect();
     for epoch in 0..epochs {
         let share = if epochs > 1 { epoch as f64 / (epochs - 1) as f64 } else { 0.0 };
-        let rate = first * (last / first).powf(share);
+        let rate = first * power(last / first, share);
         let rounds = shuffled(n - 1 + n % 2, &format!("matchings: epoch {epoch}"), ctx);
         for some in rounds.chunks(ROUNDS) {
             let gathered: Vec<Vec<(f64, f64)>> = some
