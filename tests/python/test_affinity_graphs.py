@@ -227,7 +227,9 @@ def test_more_asked_for_than_there_is(estimator):
 def test_a_row_like_no_other_is_a_component(estimator):
     cloud = np.random.default_rng(0).normal(size=(60, 3))
     X = np.vstack([cloud, [[1e3, 0.0, 0.0]]])
-    with pytest.warns(DisconnectedGraphWarning, match="number of connected components of the affinities is 2"):
+    with pytest.warns(
+        DisconnectedGraphWarning, match="number of connected components of the affinities is 2"
+    ):
         kept = clone(estimator).set_params(disconnected="largest").fit(X)
     assert np.isnan(kept.embedding_[60]).all()
     assert_same_columns(kept.embedding_[:60], clone(estimator).fit(cloud).embedding_, 1e-8)
@@ -235,7 +237,7 @@ def test_a_row_like_no_other_is_a_component(estimator):
         apart = clone(estimator).fit(X).embedding_[:, 0]
     assert np.ptp(apart[:60]) < 1e-9
     assert abs(apart[60] - apart[0]) > 0.01
-    with pytest.raises(DisconnectedGraphError, match="`(gamma|bandwidth|epsilon)`") as caught:
+    with pytest.raises(DisconnectedGraphError, match=r"`(gamma|bandwidth|epsilon)`") as caught:
         clone(estimator).set_params(disconnected="error").fit(X)
     assert caught.value.labels.tolist() == [0] * 60 + [1]
 

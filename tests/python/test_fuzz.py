@@ -31,7 +31,9 @@ def test_every_estimator_and_function_is_fuzzed():
     fuzzed = {target.name: target for target in targets()}
     exported = {name for name in planish.__all__ if callable(getattr(planish, name))}
     assert exported - set(fuzzed) == {
-        "ResidualVariance", "PermutationTest", "Stability",
+        "ResidualVariance",
+        "PermutationTest",
+        "Stability",
     }  # results, made by functions
     # Choices are known without being listed in the fuzzer.
     solver = next(p for p in fuzzed["Isomap"].parameters if p.name == "eigen_solver")
