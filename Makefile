@@ -91,7 +91,7 @@ test-oldest: $(DONE)/oldest  ## the Python tests with the oldest dependencies py
 fuzz: $(DONE)/wheel $(DONE)/test-tools  ## random fits on small nasty data for SECONDS=60, every law checked; REPLAY=case
 	cd tests && ../$(BIN)/python -m fuzz $(if $(REPLAY),--replay $(REPLAY),--seconds $(SECONDS))
 
-bench: $(DONE)/bench  ## compare with scikit-learn and tapkee (BENCH_ARGS="--quick", "--job NAME", …)
+bench: $(DONE)/bench  ## compare with other libraries (BENCH_ARGS="--quick", "--job NAME", …)
 	$(BENCH_VENV)/bin/python benches/compare.py $(BENCH_ARGS)
 
 lint: $(DONE)/wheel $(DONE)/lint-tools $(DONE)/test-tools  ## formatting, clippy, ruff, mypy, stubs against the extension

@@ -47,7 +47,7 @@ pub fn outliers(graph: &Graph, ctx: &Ctx) -> Result<Vec<u32>> {
     if !graph.weights().iter().any(|&weight| weight > long) {
         return Ok(Vec::new());
     }
-    let main = largest_piece(graph, long);
+    let main = largest_component(graph, long);
     let most = (n / RARE).max(1);
     if n - main.len() > most || main.len() < FEWEST {
         return Ok(Vec::new());
@@ -70,7 +70,7 @@ fn usual_length(weights: &[f64]) -> f64 {
 }
 
 /// The largest component of the graph of edges up to `long`, ascending.
-fn largest_piece(graph: &Graph, long: f64) -> Vec<u32> {
+fn largest_component(graph: &Graph, long: f64) -> Vec<u32> {
     let sets = joined(graph, |_, _, weight| weight <= long);
     let mut sizes = vec![0_usize; graph.len()];
     (0..graph.len() as u32).for_each(|row| sizes[sets.find(row) as usize] += 1);

@@ -26,7 +26,7 @@ use crate::linalg::cholesky::multifrontal::{Entries, Factor, Structure};
 use crate::linalg::gmres::{Limits, gmres};
 
 /// Degrees below this share of the largest leave too few digits.
-const FAINT: f64 = 1e-8;
+const LOW_DEGREE: f64 = 1e-8;
 /// Entries of v above this share of the largest have enough of them.
 const WEIGHTY: f64 = 1e-4;
 /// Eigenvalues of the walk below this have no digits left, and are not divided by.
@@ -55,7 +55,7 @@ pub fn settle(
         tied
     };
     let mut faint: Vec<usize> =
-        (0..degrees.len()).filter(|&i| degrees[i] < FAINT * most && tied(i)).collect();
+        (0..degrees.len()).filter(|&i| degrees[i] < LOW_DEGREE * most && tied(i)).collect();
     // A row's share of one of lower degree is tiny: in this order the system is
     // nearly triangular.
     faint.sort_by(|&a, &b| degrees[b].total_cmp(&degrees[a]).then(a.cmp(&b)));

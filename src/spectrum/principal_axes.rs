@@ -210,7 +210,8 @@ fn warn_unconverged(found: &spectrum::Spectrum, ctx: &Ctx) {
     if !found.converged {
         ctx.warn(
             WarningKind::Convergence,
-            "the principal axes did not reach their tolerance; the best found are returned",
+            "the principal axes did not reach their tolerance; the best found are returned \
+             (svd_solver='full' has no tolerance)",
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Neighbours against a naive twin: every engine, every metric, same indices
+//! Neighbours against a naive reference: every engine, every metric, same indices
 //! and same bits.
 
 use crate::context::Ctx;

@@ -46,7 +46,7 @@ def test_eigenvalues_of_eurodist():
 
 
 def test_digits_do_not_stall():
-    # MASS::sammon stops after one iteration at 0.299841; an L-BFGS twin reaches 0.11852.
+    # MASS::sammon stops after one iteration at 0.299841; an L-BFGS of our own reaches 0.11852.
     sammon = SammonMapping().fit(load_digits().data[:1000])
     assert sammon.stress_ < 0.1186
 

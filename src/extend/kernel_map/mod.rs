@@ -78,7 +78,7 @@ const WORTH_ANOTHER: f64 = 1e-10;
 const MOST_DIRECT: usize = 1500;
 
 /// Training residual, relative to the coordinates' spread, above which there is a warning.
-const TOLD: f64 = 1e-8;
+const MOST_RESIDUAL: f64 = 1e-8;
 
 const HINT: &str = "fit on fewer rows, or lower `gamma` so that fewer of them matter to each other";
 
@@ -163,7 +163,7 @@ impl KernelMap {
         let kernel = LocalKernel::new(index, widths, ctx)?;
         let Solution { coefficients, iterations, residual } =
             self.solve(&kernel, points.select(&firsts).view(), &places, ctx)?;
-        if residual > TOLD {
+        if residual > MOST_RESIDUAL {
             ctx.warn(
                 WarningKind::Convergence,
                 format!(

@@ -45,7 +45,7 @@ fn grid(side: usize) -> Graph {
     graph_of(side * side, &edges)
 }
 
-/// The twin: petgraph's Dijkstra, infinite where there is no path.
+/// The reference: petgraph's Dijkstra, infinite where there is no path.
 fn petgraph_rows(graph: &Graph) -> Vec<Vec<f64>> {
     let mut twin = petgraph::graph::UnGraph::<(), f64>::new_undirected();
     let nodes: Vec<_> = (0..graph.len()).map(|_| twin.add_node(())).collect();

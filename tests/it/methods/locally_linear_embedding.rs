@@ -1,4 +1,4 @@
-//! Locally linear embedding in its four forms: truth on rolls, exact twins, components,
+//! Locally linear embedding in its four forms: truth on rolls, exact references, components,
 //! duplicates, and new rows.
 
 use super::component_labels;
@@ -124,7 +124,7 @@ fn every_form_is_the_bottom_of_its_matrix() {
         for (found, expected) in model.eigenvalues().unwrap().iter().zip(&values[1..]) {
             assert!((found - expected).abs() < 1e-11 * size, "{method:?}: {found} {expected}");
         }
-        // Both eigenvectors within the twin's span.
+        // Both eigenvectors within the reference's span.
         let (found, twin) = (embedding(&model), vectors.slice(s![.., 1..3]));
         let left = &found - &twin.dot(&twin.t().dot(&found));
         assert!(left.iter().all(|entry| entry.abs() < 1e-6), "{method:?}");

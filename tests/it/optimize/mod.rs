@@ -1,4 +1,4 @@
-//! The stress family against differences, laws and simple twins.
+//! The stress family against differences, laws and simple references.
 
 mod gradients;
 mod solvers;

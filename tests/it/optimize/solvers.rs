@@ -1,4 +1,4 @@
-//! Solvers: laws of descent, the same bits on any number of threads, simple twins.
+//! Solvers: laws of descent, the same bits on any number of threads, simple references.
 
 use ndarray::{Array2, Axis};
 

@@ -1,4 +1,4 @@
-//! The bottom of a sparse spectrum: every way against the dense twin and against
+//! The bottom of a sparse spectrum: every way against the dense reference and against
 //! closed forms.
 
 use crate::Ctx;

@@ -1,4 +1,4 @@
-//! The spectrum stage held against its exact twins: Krylov against dense,
+//! The spectrum stage held against its exact references: Krylov against dense,
 //! operators against explicitly formed matrices, principal axes across routes.
 //! Vectors are compared by residuals and subspace angles, never coordinate by
 //! coordinate.
@@ -35,7 +35,7 @@ fn orthonormal(v: &Array2<f64>) -> bool {
     (v.t().dot(v) - Array2::<f64>::eye(v.ncols())).iter().all(|e| e.abs() < 1e-12)
 }
 
-/// Values, residuals and orthonormality against the dense twin.
+/// Values, residuals and orthonormality against the dense reference.
 fn agrees(a: &Array2<f64>, k: usize) -> (Spectrum, Spectrum) {
     let ctx = Ctx::new(2, 7);
     let dense = top(a, k, &options(Solver::Dense), &ctx).unwrap();

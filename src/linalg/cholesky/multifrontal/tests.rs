@@ -96,10 +96,14 @@ fn assert_solves_like_dense(matrix: &Matrix) {
         dense[(i, i)] += 0.25;
     }
     let right = Mat::from_fn(n, 11, |i, j| x[[i, j]]);
-    let twin = dense.llt(Side::Lower).unwrap().solve(&right);
+    let expected = dense.llt(Side::Lower).unwrap().solve(&right);
     let (values, y) = matrix.solved(&x, 1);
     for ((i, j), value) in y.indexed_iter() {
-        assert!((value - twin[(i, j)]).abs() < 1e-12 * (1.0 + value.abs()), "{value} for {}", twin[(i, j)]);
+        assert!(
+            (value - expected[(i, j)]).abs() < 1e-12 * (1.0 + value.abs()),
+            "{value} for {}",
+            expected[(i, j)]
+        );
     }
     for threads in [2, 3] {
         let (others, z) = matrix.solved(&x, threads);
