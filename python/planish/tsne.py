@@ -39,8 +39,8 @@ class TSNE(MetricEmbedding):
         Effective number of neighbours of a row, at least 1 and below the number of
         rows.
     early_exaggeration : float, default=12.0
-        Factor of the attraction in the first 250 iterations (or half of them). It is
-        lowered while it would draw all points into one place.
+        Factor of the attraction in the first 250 iterations, at least 1. It is lowered
+        while it would draw all points into one place.
     learning_rate : float or "auto", default="auto"
         Length of steps, as in scikit-learn. "auto" is the number of rows divided by
         four times the exaggeration, in each phase.
@@ -197,6 +197,7 @@ class TSNE(MetricEmbedding):
     def _validated(self, X: Any, reset: bool) -> Any:
         checked = super()._validated(X, reset)
         if reset and self._precomputed():
+            _data.require_finite(checked)
             if checked.shape[0] != checked.shape[1]:
                 raise InputError(
                     f"X should be a square distance matrix, got {checked.shape[0]} × "

@@ -123,7 +123,7 @@ mod tests {
         for scale in [1e-100, 1.0, 1e100] {
             for perplexity in [1.5, 5.0, 29.9] {
                 let row = |seed: usize| -> Vec<f64> {
-                    (1..=90).map(|j| scale * (1.0 + ((j * (seed + 3)) as f64 * 0.618).fract() * 9.0)).collect()
+                    (1..=90).map(|j| scale * (1.0 + ((j * (seed + 3)) as f64 * 0.618_033_988_749_895).fract() * 9.0)).collect()
                 };
                 for seed in 0..20 {
                     let mut found = vec![0.0; 90];

@@ -55,7 +55,8 @@ def test_divergence_is_that_of_the_map():
     assert near.kl_divergence_ == pytest.approx(tsne.kl_divergence_, abs=0.1)
     iterations, values, norms = tsne.history_.T
     assert iterations[-1] == tsne.n_iter_ == 999
-    assert values[-1] == pytest.approx(tsne.kl_divergence_, rel=1e-6)
+    # The last look is before the last step.
+    assert values[-1] == pytest.approx(tsne.kl_divergence_, rel=1e-4)
     assert (np.diff(values[5:]) < 1e-9).all()
     assert (norms > 0).all()
 
@@ -80,7 +81,7 @@ def test_digits_against_scikit_learn():
 @pytest.mark.parametrize("rows", [300, 1500, 3000])
 def test_same_bits_on_any_number_of_threads(rows):
     X = np.random.default_rng(rows).normal(size=(rows, 6))
-    params = {"max_iter": 120, "perplexity": 15}
+    params = {"max_iter": 300, "perplexity": 15}
     one = TSNE(n_jobs=1, **params).fit(X)
     for threads in (2, 4):
         many = TSNE(n_jobs=threads, **params).fit(X)
@@ -128,7 +129,7 @@ def test_equal_rows_are_one_point():
         divergence((P + P.T) / 160, tsne.embedding_), rel=1e-6
     )
     crowd = np.concatenate([np.zeros((10_000, 3)), np.random.default_rng(7).normal(size=(10, 3))])
-    Y = TSNE(max_iter=260).fit_transform(crowd)
+    Y = TSNE(max_iter=400).fit_transform(crowd)
     assert np.isfinite(Y).all()
     assert np.ptp(Y[:10_000], axis=0).max() == 0
     assert len(np.unique(Y, axis=0)) == 11
@@ -250,7 +251,7 @@ def test_data_is_checked():
     with pytest.raises(InputError, match="n_samples=1"):
         TSNE(perplexity=1).fit(np.ones((1, 3)))
     graph = kneighbors_graph(np.random.default_rng(0).normal(size=(30, 2)), 3, mode="distance")
-    with pytest.raises(InputError, match="7 neighbors per samples are required.*only 4"):
+    with pytest.raises(InputError, match="8 neighbors per samples are required.*only 4"):
         TSNE(perplexity=2, metric="precomputed", init="random").fit(graph)
     with pytest.raises(ParameterError, match="method.*sparse"):
         TSNE(perplexity=2, metric="precomputed", init="random", method="exact").fit(graph)

@@ -14,7 +14,7 @@ use super::forces::{Forces, Room};
 use crate::context::Ctx;
 use crate::error::Result;
 
-/// Iterations with exaggeration, of those there are.
+/// Iterations with exaggeration.
 const EARLY: usize = 250;
 /// Iterations between two looks at divergence and gradient.
 const EVERY: usize = 50;
@@ -69,7 +69,6 @@ pub fn minimize(forces: &Forces<'_>, y: Vec<f64>, schedule: &Schedule, ctx: &Ctx
         schedule.learning_rate.unwrap_or(RATE_SHARE * forces.joint.rows() / exaggeration)
     };
     ctx.stage("gradient descent", schedule.max_iter);
-    let early = EARLY.min(schedule.max_iter / 2);
     let mut mover = Mover::new(y, forces.width);
     let (mut room, mut gradient) = (Room::default(), vec![0.0; mover.y.len()]);
     let mut found = Descent::default();
@@ -77,10 +76,10 @@ pub fn minimize(forces: &Forces<'_>, y: Vec<f64>, schedule: &Schedule, ctx: &Ctx
     let mut size = mover.size();
     let mut best = (f64::INFINITY, 0);
     for iteration in 0..schedule.max_iter {
-        if iteration == early {
+        if iteration == EARLY {
             exaggeration = schedule.exaggeration;
             best = (f64::INFINITY, iteration);
-        } else if iteration < early && iteration % LOOK == LOOK - 1 {
+        } else if iteration < EARLY && iteration % LOOK == LOOK - 1 {
             let now = mover.size();
             if now < size && now < 1.0 && exaggeration > 1.0 {
                 exaggeration = (0.7 * exaggeration).max(1.0);
@@ -99,7 +98,7 @@ pub fn minimize(forces: &Forces<'_>, y: Vec<f64>, schedule: &Schedule, ctx: &Ctx
                 best = (divergence, iteration);
             }
             let idle = (iteration - best.1) as i64 > schedule.patience;
-            if iteration >= early && (norm <= schedule.min_grad_norm || idle) {
+            if iteration >= EARLY && (norm <= schedule.min_grad_norm || idle) {
                 break;
             }
         }
