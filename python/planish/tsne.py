@@ -221,7 +221,8 @@ class TSNE(MetricEmbedding):
     def _principal_start(self, X: Any) -> Any:
         from .pca import PCA
 
-        if not np.isfinite(X.data if _data.is_sparse(X) else X).all():
+        whole = isinstance(self.n_components, (int, np.integer)) and self.n_components > 0
+        if not whole or not np.isfinite(X.data if _data.is_sparse(X) else X).all():
             return "random"
         start = np.random.default_rng(self._seed()).normal(
             scale=_START * _NOISE, size=(X.shape[0], self.n_components)
@@ -231,9 +232,10 @@ class TSNE(MetricEmbedding):
             warnings.simplefilter("ignore", PlanishWarning)
             axes = PCA(n_components=width, n_jobs=self.n_jobs).set_output(transform="default")
             scores = axes.fit_transform(X).astype(np.float64)
-        size = scores[:, 0].std()
-        if size > 0:
-            scores *= _START / size
+        largest = np.abs(scores).max()
+        if largest > 0:
+            scores /= largest  # no square leaves the range of numbers
+            scores *= _START / scores[:, 0].std()
             used = scores.std(axis=0) > _START * _NOISE * 1e-3
             start[:, :width][:, used] = scores[:, used]
         return start

@@ -5,6 +5,7 @@ pub mod affinities;
 pub mod barycenter;
 pub mod centered;
 pub mod descent;
+pub mod distinct;
 pub mod fastmap;
 pub mod kernel_map;
 mod known_affinities;

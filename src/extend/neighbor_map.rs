@@ -165,7 +165,9 @@ impl NeighborMap {
                 // More rows than were asked for may be at distance zero without being equal.
                 let all_zero = found.is_none() && zeros == indices.len() && zeros < index.len();
                 let sorted = || lookup.get_or_init(|| Lookup::of(training));
-                found.or_else(|| if all_zero { sorted().find(training, points, row).map(|at| at as usize) } else { None })
+                found.or_else(|| {
+                    if all_zero { sorted().find(training, points, row).map(|at| at as usize) } else { None }
+                })
             }
             (Training::Distances(_), Data::Distances(matrix)) => {
                 known.get(&digest(matrix, row)).copied().or((zeros > 0).then(|| indices[0] as usize))

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use super::perplexity::conditional_probabilities;
 use crate::context::Ctx;
 use crate::error::Result;
-use crate::neighbors::Neighbors;
 use crate::linalg::exp::ln;
+use crate::neighbors::Neighbors;
 
 /// Symmetric probabilities of the pairs of points, both directions stored.
 #[derive(Debug, Clone)]

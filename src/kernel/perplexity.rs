@@ -81,7 +81,11 @@ pub fn row_probabilities(distances: &[f64], perplexity: f64, probabilities: &mut
         if excess.abs() <= TOLERANCE {
             break;
         }
-        if excess > 0.0 { low = beta } else { high = beta }
+        if excess > 0.0 {
+            low = beta
+        } else {
+            high = beta
+        }
         // Newton's step in ln β, at most e² at once; the middle where it leaves the bracket.
         let step = if slope > 0.0 { (excess / slope).clamp(-2.0, 2.0) } else { 2.0 * excess.signum() };
         let next = beta * exp(step);
@@ -123,7 +127,11 @@ mod tests {
         for scale in [1e-100, 1.0, 1e100] {
             for perplexity in [1.5, 5.0, 29.9] {
                 let row = |seed: usize| -> Vec<f64> {
-                    (1..=90).map(|j| scale * (1.0 + ((j * (seed + 3)) as f64 * 0.618_033_988_749_895).fract() * 9.0)).collect()
+                    (1..=90)
+                        .map(|j| {
+                            scale * (1.0 + ((j * (seed + 3)) as f64 * 0.618_033_988_749_895).fract() * 9.0)
+                        })
+                        .collect()
                 };
                 for seed in 0..20 {
                     let mut found = vec![0.0; 90];

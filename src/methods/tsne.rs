@@ -13,51 +13,19 @@ use serde::{Deserialize, Serialize};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::extend::NeighborMap;
-use crate::extend::descent::{digests, first_equal_rows};
+use crate::extend::distinct::DistinctRows;
 use crate::extend::neighbor_map::Training;
 use crate::input::check::{self, check_components, check_offsets, unfit};
-use crate::input::rows::RowMap;
 use crate::input::{Csr, Data};
 use crate::kernel::joint_probabilities::JointProbabilities;
 use crate::method::{Attribute, Method, Model, Scaling};
 use crate::methods::pca::Pca;
 use crate::neighbors::{Algorithm, Index, MetricName, NeighborRule, Neighbors, from_distances};
+use crate::optimize::neighbor_embedding::start::TsneStart;
 use crate::optimize::neighbor_embedding::{Descent, Forces, RepulsionMethod, Schedule, Student, minimize};
 use crate::optimize::start::{check_given, random};
-use crate::params::{Parameter, Value, params};
+use crate::params::params;
 use crate::scale::Scale;
-
-/// Where the descent starts.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TsneStart {
-    /// At the principal components, small.
-    Pca,
-    /// At random, small.
-    Random,
-    /// At given coordinates.
-    Given(Array2<f64>),
-}
-
-impl Parameter for TsneStart {
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Str(name) if name == "pca" => Some(TsneStart::Pca),
-            Value::Str(name) if name == "random" => Some(TsneStart::Random),
-            Value::Matrix(matrix) => Some(TsneStart::Given(matrix.clone())),
-            _ => None,
-        }
-    }
-    fn to_value(&self) -> Value {
-        match self {
-            TsneStart::Pca => Value::Str("pca".into()),
-            TsneStart::Random => Value::Str("random".into()),
-            TsneStart::Given(matrix) => Value::Matrix(matrix.clone()),
-        }
-    }
-    fn expected() -> String {
-        "one of 'pca', 'random', or an array of coordinates".into()
-    }
-}
 
 params! {
     /// t-distributed stochastic neighbour embedding.
@@ -118,7 +86,7 @@ impl Method for Tsne {
         let n = data.rows();
         self.check(n)?;
         ctx.reserve(self.memory(n, data.features()), "TSNE", HINT)?;
-        let points = Distinct::of(data, ctx)?;
+        let points = DistinctRows::of(data, ctx)?;
         let (near, training) = self.neighbors(data, ctx)?;
         let law = Student { dof: self.degrees_of_freedom() };
         let found = if points.firsts.len() < 2 {
@@ -148,8 +116,10 @@ impl Method for Tsne {
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
         let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
+        let row = d.saturating_mul(24).saturating_add(p.saturating_mul(96)).saturating_add(128);
         // Lists, their transpose, and the symmetric probabilities, twice while they are joined.
-        8 * n * (3 * d + 12 * p + 16) + 88 * n * self.list_length(rows) as u64
+        let lists = (self.list_length(rows) as u64).saturating_mul(88);
+        n.saturating_mul(row.saturating_add(lists))
     }
 }
 
@@ -322,38 +292,6 @@ fn given_neighbors(given: &Csr, k: usize) -> Result<Neighbors> {
         )));
     }
     Ok(near)
-}
-
-/// The distinct rows, which are the points of the map.
-struct Distinct {
-    firsts: Vec<u32>,
-    numbers: Vec<u32>,
-    rows: RowMap,
-}
-
-impl Distinct {
-    fn of(data: Data<'_>, ctx: &Ctx) -> Result<Distinct> {
-        let mut equal = first_equal_rows(data, &digests(data, ctx)?);
-        equal.resize(data.rows(), None);
-        let (mut firsts, mut numbers) = (Vec::new(), Vec::with_capacity(equal.len()));
-        for (row, first) in equal.iter().enumerate() {
-            let number = match first {
-                Some(first) => numbers[*first],
-                None => {
-                    firsts.push(row as u32);
-                    firsts.len() as u32 - 1
-                }
-            };
-            numbers.push(number);
-        }
-        let rows = RowMap::distinct(&firsts, &numbers);
-        Ok(Distinct { firsts, numbers, rows })
-    }
-
-    /// The point of each row, unless every row is one.
-    fn point_of(&self) -> Option<&[u32]> {
-        (self.firsts.len() < self.numbers.len()).then_some(&self.numbers[..])
-    }
 }
 
 impl Model for FittedTsne {

@@ -65,9 +65,8 @@ pub struct Descent {
 /// # Errors
 /// Cancellation.
 pub fn minimize(forces: &Forces<'_>, y: Vec<f64>, schedule: &Schedule, ctx: &Ctx) -> Result<Descent> {
-    let rate = |exaggeration: f64| {
-        schedule.learning_rate.unwrap_or(RATE_SHARE * forces.joint.rows() / exaggeration)
-    };
+    let rate =
+        |exaggeration: f64| schedule.learning_rate.unwrap_or(RATE_SHARE * forces.joint.rows() / exaggeration);
     ctx.stage("gradient descent", schedule.max_iter);
     let mut mover = Mover::new(y, forces.width);
     let (mut room, mut gradient) = (Room::default(), vec![0.0; mover.y.len()]);

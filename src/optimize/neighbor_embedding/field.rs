@@ -327,7 +327,10 @@ mod tests {
             let u = 1.0 / (1.0 + squared / law.dof);
             let density = weight * libm::pow(u, law.exponent());
             total += density;
-            force.iter_mut().zip(own.iter().zip(other)).for_each(|(sum, (a, b))| *sum += density * u * (a - b));
+            force
+                .iter_mut()
+                .zip(own.iter().zip(other))
+                .for_each(|(sum, (a, b))| *sum += density * u * (a - b));
         }
         (total, force)
     }

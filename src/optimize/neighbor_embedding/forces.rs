@@ -110,13 +110,7 @@ impl Forces<'_> {
         Ok(room.totals.iter().enumerate().map(sum).sum())
     }
 
-    fn all_pairs<T: Real>(
-        &self,
-        y: &[f64],
-        totals: &mut [f64],
-        pushes: &mut [f64],
-        ctx: &Ctx,
-    ) -> Result<()> {
+    fn all_pairs<T: Real>(&self, y: &[f64], totals: &mut [f64], pushes: &mut [f64], ctx: &Ctx) -> Result<()> {
         let sources = Sources::<T>::of(y, self.width, self.joint.weights.as_deref());
         let tasks = totals.par_chunks_mut(ROWS).zip(pushes.par_chunks_mut(ROWS * self.width));
         tasks.zip(y.par_chunks(ROWS * self.width)).try_for_each(|((totals, pushes), places)| {

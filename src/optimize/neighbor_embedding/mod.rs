@@ -20,6 +20,7 @@ pub mod attraction;
 pub mod descent;
 pub mod field;
 pub mod forces;
+pub mod start;
 pub mod tree;
 
 pub use descent::{Descent, Schedule, minimize};

@@ -74,7 +74,8 @@ impl<const P: usize> Tree<P> {
         let width = (0..P).fold(0.0_f64, |most, k| most.max(high[k] - low[k]));
         let cells = (1u64 << levels(P)) as f64;
         let scale = if width > 0.0 { cells * (1.0 - 1e-12) / width } else { 0.0 };
-        let code = |row: &[f64; P]| interleaved::<P>(std::array::from_fn(|k| ((row[k] - low[k]) * scale) as u64));
+        let code =
+            |row: &[f64; P]| interleaved::<P>(std::array::from_fn(|k| ((row[k] - low[k]) * scale) as u64));
         let mut sorted: Vec<(u64, u32)> =
             rows.par_iter().with_min_len(4096).enumerate().map(|(at, row)| (code(row), at as u32)).collect();
         sorted.par_sort_unstable();
@@ -98,15 +99,8 @@ impl<const P: usize> Tree<P> {
         let leaf = last - first <= LEAF || level == 0;
         let (mut center, mut weight) = ([0.0; P], 0.0);
         let (mut low, mut high) = ([f64::INFINITY; P], [f64::NEG_INFINITY; P]);
-        let nothing = Cell {
-            center,
-            weight,
-            square_width: 0.0,
-            first: first as u32,
-            last: last as u32,
-            next: 0,
-            leaf,
-        };
+        let nothing =
+            Cell { center, weight, square_width: 0.0, first: first as u32, last: last as u32, next: 0, leaf };
         self.cells.push(nothing);
         if leaf {
             for at in first..last {
@@ -223,7 +217,11 @@ fn interleaved<const P: usize>(numbers: [u64; P]) -> u64 {
     match P {
         1 => numbers[0],
         2 => spread_by_two(numbers[0]) << 1 | spread_by_two(numbers[P - 1]),
-        _ => spread_by_three(numbers[0]) << 2 | spread_by_three(numbers[1]) << 1 | spread_by_three(numbers[P - 1]),
+        _ => {
+            spread_by_three(numbers[0]) << 2
+                | spread_by_three(numbers[1]) << 1
+                | spread_by_three(numbers[P - 1])
+        }
     }
 }
 
