@@ -424,8 +424,9 @@ STRESS = (
     ),
 )
 
+
 def tsne_engines(angle: float) -> dict[str, Engine]:
-    """t-SNE by planish and its peers; scikit-learn-intelex at an angle with a divergence like theirs."""
+    """t-SNE by planish and its peers, intelex at an angle where its divergence is like theirs."""
     return {
         "planish": estimator("planish", "TSNE"),
         "sklearn": estimator("sklearn.manifold", "TSNE", random_state=0),

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn import manifold
 from sklearn.datasets import load_digits
-from sklearn.manifold import TSNE as TheirTSNE
-from sklearn.manifold import trustworthiness
 from sklearn.neighbors import kneighbors_graph
 
 from planish import TSNE
@@ -49,7 +48,9 @@ def test_divergence_is_that_of_the_map():
     X = np.random.default_rng(0).normal(size=(80, 5))
     P = conditional(squareform(pdist(X)), 12)
     tsne = TSNE(perplexity=12, method="exact").fit(X)
-    assert tsne.kl_divergence_ == pytest.approx(divergence((P + P.T) / 160, tsne.embedding_), rel=1e-9)
+    assert tsne.kl_divergence_ == pytest.approx(
+        divergence((P + P.T) / 160, tsne.embedding_), rel=1e-9
+    )
     # With a neighbour graph of 37 of 79 rows the rest of each row has next to nothing.
     near = TSNE(perplexity=12).fit(X)
     assert near.kl_divergence_ == pytest.approx(tsne.kl_divergence_, abs=0.1)
@@ -62,7 +63,7 @@ def test_divergence_is_that_of_the_map():
 
 
 def test_digits_against_scikit_learn():
-    theirs = TheirTSNE(random_state=0).fit(DIGITS)
+    theirs = manifold.TSNE(random_state=0).fit(DIGITS)
     ours = TSNE().fit(DIGITS)
     # Both on scikit-learn's P, with the exact normaliser.
     from sklearn.manifold._t_sne import _joint_probabilities_nn
@@ -71,10 +72,15 @@ def test_digits_against_scikit_learn():
     graph = NearestNeighbors(n_neighbors=91).fit(DIGITS).kneighbors_graph(mode="distance")
     graph.data **= 2
     P = _joint_probabilities_nn(graph, 30.0, 0).toarray()
-    ours_kl, theirs_kl = (divergence(P, Y.astype(float)) for Y in (ours.embedding_, theirs.embedding_))
+    ours_kl, theirs_kl = (
+        divergence(P, Y.astype(float)) for Y in (ours.embedding_, theirs.embedding_)
+    )
     assert ours_kl <= theirs_kl
     assert ours.kl_divergence_ == pytest.approx(ours_kl, abs=2e-4)
-    judged = [trustworthiness(DIGITS, Y, n_neighbors=12) for Y in (ours.embedding_, theirs.embedding_)]
+    judged = [
+        manifold.trustworthiness(DIGITS, Y, n_neighbors=12)
+        for Y in (ours.embedding_, theirs.embedding_)
+    ]
     assert judged[0] >= judged[1] - 0.002
 
 
@@ -114,7 +120,7 @@ def test_data_without_structure_does_not_collapse():
     X = np.random.default_rng(5).normal(size=(100, 10))
     for params in ({}, {"method": "exact"}, {"init": "random"}):
         tsne = TSNE(**params).fit(X)
-        assert 0 < tsne.kl_divergence_ < TheirTSNE(random_state=0).fit(X).kl_divergence_ + 0.02
+        assert 0 < tsne.kl_divergence_ < manifold.TSNE(random_state=0).fit(X).kl_divergence_ + 0.02
         values = np.linalg.svd(tsne.embedding_ - tsne.embedding_.mean(axis=0), compute_uv=False)
         assert values[1] > 0.5 * values[0]
 
@@ -244,16 +250,16 @@ def test_parameters_are_checked(params, match):
 
 
 def test_data_is_checked():
+    X = np.zeros((9, 3))
+    X[2, 1] = np.nan
     with pytest.raises(InputError, match="row 2"):
-        X = np.zeros((9, 3))
-        X[2, 1] = np.nan
         TSNE(perplexity=2).fit(X)
     with pytest.raises(InputError, match="n_samples=1"):
         TSNE(perplexity=1).fit(np.ones((1, 3)))
     graph = kneighbors_graph(np.random.default_rng(0).normal(size=(30, 2)), 3, mode="distance")
-    with pytest.raises(InputError, match="8 neighbors per samples are required.*only 4"):
+    with pytest.raises(InputError, match=r"8 neighbors per samples are required.*only 4"):
         TSNE(perplexity=2, metric="precomputed", init="random").fit(graph)
-    with pytest.raises(ParameterError, match="method.*sparse"):
+    with pytest.raises(ParameterError, match=r"method.*sparse"):
         TSNE(perplexity=2, metric="precomputed", init="random", method="exact").fit(graph)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
