@@ -232,10 +232,10 @@ class TSNE(MetricEmbedding):
             warnings.simplefilter("ignore", PlanishWarning)
             axes = PCA(n_components=width, n_jobs=self.n_jobs).set_output(transform="default")
             scores = axes.fit_transform(X).astype(np.float64)
-        largest = np.abs(scores).max()
-        if largest > 0:
-            scores /= largest  # no square leaves the range of numbers
-            scores *= _START / scores[:, 0].std()
+        scores /= np.abs(scores).max() or 1.0  # no square leaves the range of numbers
+        size = scores[:, 0].std()
+        if size > 0:
+            scores *= _START / size
             used = scores.std(axis=0) > _START * _NOISE * 1e-3
             start[:, :width][:, used] = scores[:, used]
         return start
