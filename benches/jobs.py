@@ -185,6 +185,24 @@ def sklearn_bootstraps(count: int) -> Engine:
     return prepare
 
 
+def intelex_tsne(angle: float) -> Engine:
+    """t-SNE by scikit-learn-intelex, which takes its number of threads from its own settings."""
+
+    def prepare(x: Any, threads: int) -> Fit:
+        importlib.import_module("daal4py").daalinit(threads)
+        kind = importlib.import_module("sklearnex.manifold").TSNE
+        return lambda: {"embedding": kind(angle=angle, random_state=0).fit_transform(x)}
+
+    return prepare
+
+
+def open_tsne(x: Any, threads: int) -> Fit:
+    """t-SNE by openTSNE with exact neighbours."""
+    kind = importlib.import_module("openTSNE").TSNE
+    model = kind(n_jobs=threads, neighbors="exact", random_state=0)
+    return lambda: {"embedding": model.fit(x)}
+
+
 def planish_geodesics(graph: Any, threads: int) -> Fit:
     """Shortest paths between all nodes by planish."""
     function = importlib.import_module("planish").geodesic_distances
@@ -406,8 +424,48 @@ STRESS = (
     ),
 )
 
+
+def tsne_engines(angle: float) -> dict[str, Engine]:
+    """t-SNE by planish and its peers, intelex at an angle where its divergence is like theirs."""
+    return {
+        "planish": estimator("planish", "TSNE"),
+        "sklearn": estimator("sklearn.manifold", "TSNE", random_state=0),
+        "intelex": intelex_tsne(angle),
+        "openTSNE": open_tsne,
+    }
+
+
+TSNE = (
+    Job(
+        name="tsne-digits",
+        title="t-SNE, digits 1 797 × 64",
+        data=("small_digits", 1797),
+        quick=("small_digits", 500),
+        engines=tsne_engines(0.15),
+        measure="NEIGHBOR_DIVERGENCE",
+        targets=(targets.Faster("intelex", 1.5), targets.QualityTimes("sklearn", 1.0)),
+    ),
+    Job(
+        name="tsne-10k",
+        title="t-SNE, MNIST digits 10 000 × 784",
+        data=("digits", 10_000),
+        quick=("digits", 1_000),
+        engines=tsne_engines(0.2),
+        measure="NEIGHBOR_DIVERGENCE",
+        targets=(
+            targets.Faster("sklearn", 8),
+            targets.Faster("openTSNE", 5),
+            targets.Faster("intelex", 2),
+            targets.QualityTimes("sklearn", 1.0),
+            targets.QualityTimes("openTSNE", 1.0),
+        ),
+        once=("sklearn", "openTSNE"),
+    ),
+)
+
 JOBS: tuple[Job | ImportJob, ...] = (
     *STRESS,
+    *TSNE,
     Job(
         name="isomap-10k",
         title="Isomap, Swiss roll 10 000 × 3, k = 10",

@@ -213,6 +213,29 @@ def sammon_stress(data: Data, result: Result) -> float:
     return float(((delta - d) ** 2 / delta).sum() / delta.sum())
 
 
+def neighbor_divergence(data: Data, result: Result) -> float:
+    """Kullback–Leibler divergence of a t-SNE map at perplexity 30, with the exact normaliser.
+
+    The probabilities are scikit-learn's, the same for every engine.
+    """
+    from sklearn.manifold._t_sne import _joint_probabilities_nn
+    from sklearn.neighbors import NearestNeighbors
+
+    y = _embedding(result)
+    graph = NearestNeighbors(n_neighbors=91).fit(data.x).kneighbors_graph(mode="distance")
+    graph.data **= 2
+    pairs = _joint_probabilities_nn(graph, 30.0, 0).tocoo()
+    normalizer = -float(len(y))  # a row and itself do not count
+    square = (y**2).sum(axis=1)
+    for start in range(0, len(y), 1000):
+        rows = slice(start, start + 1000)
+        distance = square[rows, None] + square[None, :] - 2 * (y[rows] @ y.T)
+        normalizer += float((1 / (1 + np.maximum(distance, 0))).sum())
+    gaps = np.log1p(((y[pairs.row] - y[pairs.col]) ** 2).sum(axis=1)) + np.log(normalizer)
+    p = pairs.data[pairs.data > 0]
+    return float((p * (np.log(p) + gaps[pairs.data > 0])).sum())
+
+
 def _kth_distance(x: Floats, k: int) -> Floats:
     """Distance of each row to its k-th nearest other row."""
     if x.shape[1] <= 10:
@@ -248,4 +271,5 @@ EIGEN_RESIDUAL = Measure("eigen residual", rbf_eigen_residual)
 NORMALIZED_STRESS = Measure("stress", normalized_stress)
 MONOTONE_STRESS = Measure("Stress-1", monotone_stress)
 SAMMON_STRESS = Measure("Sammon stress", sammon_stress)
+NEIGHBOR_DIVERGENCE = Measure("KL divergence", neighbor_divergence)
 RECALL = Measure("recall", neighbor_recall, better="higher")

@@ -69,6 +69,21 @@ impl Parameter for usize {
     }
 }
 
+impl Parameter for i64 {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Int(number) => Some(*number),
+            _ => None,
+        }
+    }
+    fn to_value(&self) -> Value {
+        Value::Int(*self)
+    }
+    fn expected() -> String {
+        "a whole number".into()
+    }
+}
+
 impl Parameter for f64 {
     fn from_value(value: &Value) -> Option<Self> {
         match value {

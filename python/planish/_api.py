@@ -28,3 +28,4 @@ from .stability import Stability as Stability
 from .stability import bootstrap as bootstrap
 from .stability import jackknife as jackknife
 from .stability import permutation_test as permutation_test
+from .tsne import TSNE as TSNE

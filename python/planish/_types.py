@@ -67,6 +67,8 @@ MdsType: TypeAlias = Literal["ratio", "interval", "ordinal", "spline"]
 MdsLoss: TypeAlias = Literal["stress", "sstress", "strain"]
 Ties: TypeAlias = Literal["primary", "secondary", "tertiary"]
 Monotone: TypeAlias = Literal["kruskal", "guttman"]
+TsneInit: TypeAlias = Literal["pca", "random"]
+TsneMethod: TypeAlias = Literal["barnes_hut", "exact", "auto"]
 
 #: Metrics the Rust core evaluates.
 NativeMetric: TypeAlias = Literal[

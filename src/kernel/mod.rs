@@ -9,7 +9,8 @@
 //!   [`affinity_rule`] and [`affinity_graph`], from the caller by [`given_affinity`];
 //! - [`affinity_components`]: their connected components; [`bandwidth`]: their width;
 //! - [`laplacian`]: the Laplacian of affinities;
-//! - [`diffusion`]: the random walk of a Gaussian kernel, from data by [`diffusion_kernel`].
+//! - [`diffusion`]: the random walk of a Gaussian kernel, from data by [`diffusion_kernel`];
+//! - [`joint_probabilities`]: probabilities of pairs of neighbours, at a [`perplexity`].
 
 pub mod affinity;
 pub mod affinity_components;
@@ -22,9 +23,11 @@ pub mod diffusion_kernel;
 pub mod functions;
 pub mod given_affinity;
 pub mod gram;
+pub mod joint_probabilities;
 pub mod laplacian;
 pub mod local;
 pub mod packed_centering;
+pub mod perplexity;
 
 pub use affinity::Affinity;
 pub use centering::CenteredSquares;

@@ -162,6 +162,7 @@ methods!(
     landmark_mds::LandmarkMds,
     mds::Mds,
     sammon_mapping::SammonMapping,
+    tsne::Tsne,
     isomap::Isomap,
     kernel_isomap::KernelIsomap,
     landmark_isomap::LandmarkIsomap,

@@ -22,6 +22,7 @@ pub mod isotonic;
 pub mod lbfgs;
 pub mod majorization;
 pub mod matchings;
+pub mod neighbor_embedding;
 pub mod pairs;
 pub mod point;
 pub mod problem;

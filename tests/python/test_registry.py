@@ -70,6 +70,7 @@ def test_every_fitted_attribute_is_documented(name, blob):
         "smacof",
         "LocallyLinearEmbedding",
         "SpectralEmbedding",
+        "TSNE",
         "locally_linear_embedding",
         "spectral_embedding",
     ],

@@ -46,6 +46,24 @@ EXPECTED = {
     "test_spectral_embedding.py::test_spectral_eigen_tol_auto[[]*]": (
         "looks for a call of SciPy's eigensolvers, which are not used"
     ),
+    "test_t_sne.py::test_non_positive_computed_distances": "the message names the pair of rows",
+    "test_t_sne.py::test_verbose": "progress goes to stderr, in the same words for every estimator",
+    "test_t_sne.py::test_n_iter_without_progress": "reads what is printed to stdout",
+    "test_t_sne.py::test_accessible_kl_divergence": (
+        "reads what is printed to stdout; `history_` has it"
+    ),
+    "test_t_sne.py::test_64bit[[]float64-*]": (
+        "coordinates follow the precision of the data, and float64 gives float64"
+    ),
+    "test_t_sne.py::test_tsne_with_different_distance_metrics[[]exact-*]": (
+        "compares bits of maps of float32 rows and of distances that were rounded to float32"
+    ),
+    "test_t_sne.py::test_tsne_with_different_distance_metrics[[]barnes_hut-cosine-*]": (
+        "compares bits of maps of float32 rows and of distances that were rounded to float32"
+    ),
+    "test_t_sne.py::test_tsne_with_mahalanobis_distance": (
+        "without V or VI the covariance is that of the data, as in every estimator here"
+    ),
     "test_pca.py::test_sparse_pca_solver_error[[]*]": "every solver takes sparse data",
     "test_pca.py::test_pca_validation[[]auto-3-*]": (
         "components are between 1 and min(n_samples, n_features), and the message says so"

@@ -1,4 +1,5 @@
 //! The stress family against differences, laws and simple references.
 
 mod gradients;
+mod neighbor_embedding;
 mod solvers;

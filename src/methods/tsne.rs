@@ -1,0 +1,315 @@
+//! t-distributed stochastic neighbour embedding: a map in which near rows are near.
+//!
+//! van der Maaten & Hinton 2008; van der Maaten 2014 (Barnes–Hut); Belkina et al. 2019 and
+//! Kobak & Berens 2019 (start and learning rate). Symbols: p_ij probabilities of pairs in
+//! the data, q_ij in the map. Minimises KL = Σ p_ij ln(p_ij / q_ij).
+//!
+//! Cost: one neighbour search; an iteration adds up 3·perplexity pairs of each row, and the
+//! repulsion of all pairs, n² or n log n.
+
+use ndarray::{Array2, ArrayView2, CowArray};
+use serde::{Deserialize, Serialize};
+
+use crate::context::Ctx;
+use crate::error::{Error, Result};
+use crate::extend::NeighborMap;
+use crate::extend::distinct::DistinctRows;
+use crate::extend::neighbor_map::Training;
+use crate::input::check::{self, check_components, check_offsets, unfit};
+use crate::input::{Csr, Data};
+use crate::kernel::joint_probabilities::JointProbabilities;
+use crate::method::{Attribute, Method, Model, Scaling};
+use crate::methods::pca::Pca;
+use crate::neighbors::{Algorithm, Index, MetricName, NeighborRule, Neighbors, from_distances};
+use crate::optimize::neighbor_embedding::start::TsneStart;
+use crate::optimize::neighbor_embedding::{Descent, Forces, RepulsionMethod, Schedule, Student, minimize};
+use crate::optimize::start::{check_given, random};
+use crate::params::params;
+use crate::scale::Scale;
+
+params! {
+    /// t-distributed stochastic neighbour embedding.
+    Tsne as "TSNE" {
+        /// Number of coordinates.
+        n_components: usize = 2,
+        /// Effective number of neighbours of a row.
+        perplexity: f64 = 30.0,
+        /// Factor of the attraction in the first iterations.
+        early_exaggeration: f64 = 12.0,
+        /// Learning rate; `None` for n / 4 exaggeration.
+        learning_rate: Option<f64> = None,
+        /// Most iterations.
+        max_iter: usize = 1000,
+        /// Iterations without a lower divergence after which it ends.
+        n_iter_without_progress: i64 = 300,
+        /// Norm of the gradient at which it ends.
+        min_grad_norm: f64 = 1e-7,
+        /// Distance between points, or `Precomputed`.
+        metric: MetricName = MetricName::Euclidean,
+        /// Power of the Minkowski metric.
+        p: f64 = 2.0,
+        /// Where the descent starts.
+        init: TsneStart = TsneStart::Pca,
+        /// How the repulsion of all pairs is added up.
+        method: RepulsionMethod = RepulsionMethod::BarnesHut,
+        /// Width of a cell that acts as one point, relative to its distance.
+        angle: f64 = 0.5,
+        /// Factor of the attraction in all other iterations.
+        exaggeration: f64 = 1.0,
+        /// Degrees of freedom of the distribution in the map; `None` for n_components − 1, at least 1.
+        dof: Option<f64> = None,
+    }
+}
+
+/// A fitted [`Tsne`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FittedTsne {
+    map: NeighborMap,
+    divergence: f64,
+    last: usize,
+    learning_rate: f64,
+    history: Vec<[f64; 3]>,
+}
+
+const HINT: &str = "lower perplexity, use method='barnes_hut', or fit on a subset of the rows";
+/// Standard deviation of the start.
+const START: f64 = 1e-4;
+/// Noise in columns of the start that carry nothing, relative to it.
+const NOISE: f64 = 1e-2;
+/// Largest coordinate of a given start.
+const FARTHEST: f64 = 1e6;
+
+impl Method for Tsne {
+    type Model = FittedTsne;
+
+    fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedTsne> {
+        let n = data.rows();
+        self.check(n)?;
+        ctx.reserve(self.memory(n, data.features()), "TSNE", HINT)?;
+        let points = DistinctRows::of(data, ctx)?;
+        let (near, training) = self.neighbors(data, ctx)?;
+        let law = Student { dof: self.degrees_of_freedom() };
+        let found = if points.firsts.len() < 2 {
+            let y = vec![0.0; points.firsts.len() * self.n_components];
+            (Descent { y, ..Descent::default() }, 0.0) // all rows are equal
+        } else {
+            let joint = JointProbabilities::new(&near, self.perplexity, points.point_of(), ctx)?; // p_ij
+            drop(near);
+            let width = self.n_components;
+            let forces = Forces { joint: &joint, law, width, method: self.method, angle: self.angle };
+            let start = self.start(data, &points.firsts, ctx)?;
+            let descent = minimize(&forces, start, &self.schedule(), ctx)?; // KL(P‖Q)
+            let divergence = forces.divergence(&descent.y, ctx)?;
+            (descent, divergence)
+        };
+        let (Descent { y, last, learning_rate, history }, divergence) = found;
+        // proof: the descent has a place for every point.
+        let y = Array2::from_shape_vec((points.firsts.len(), self.n_components), y).expect("a place each");
+        let embedding = points.rows.spread(y);
+        let map = NeighborMap::new(training, data, embedding, self.perplexity, law, ctx)?;
+        Ok(FittedTsne { map, divergence, last, learning_rate, history })
+    }
+
+    fn scaling(&self) -> Scaling {
+        if self.metric.ignores_scale() { Scaling::Angles } else { Scaling::Distances }
+    }
+
+    fn memory(&self, rows: usize, features: usize) -> u64 {
+        let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
+        let row = d.saturating_mul(24).saturating_add(p.saturating_mul(96)).saturating_add(128);
+        // Lists, their transpose, and the symmetric probabilities, twice while they are joined.
+        let lists = (self.list_length(rows) as u64).saturating_mul(88);
+        n.saturating_mul(row.saturating_add(lists))
+    }
+}
+
+impl Tsne {
+    fn check(&self, rows: usize) -> Result<()> {
+        let refuse = |name: &'static str, why: String| Err(Error::param(name, why));
+        if rows < 2 {
+            return Err(Error::input("t-SNE needs at least 2 rows, found 1 sample (n_samples=1)"));
+        }
+        check_components(self.n_components, usize::MAX, "n_samples")?;
+        if self.method == RepulsionMethod::BarnesHut && self.n_components > 3 {
+            let why = "'n_components' should be inferior to 4 for method='barnes_hut'; use 'exact' or 'auto'";
+            return refuse("n_components", why.into());
+        }
+        if !(self.perplexity >= 1.0 && self.perplexity.is_finite()) {
+            return refuse("perplexity", format!("must be finite and at least 1, got {}", self.perplexity));
+        }
+        if self.perplexity >= rows as f64 {
+            // In the words scikit-learn uses.
+            let why = format!("perplexity ({}) must be less than n_samples ({rows})", self.perplexity);
+            return refuse("perplexity", why);
+        }
+        if self.max_iter == 0 {
+            return refuse("max_iter", "must be at least 1, got 0".into());
+        }
+        if self.n_iter_without_progress < -1 {
+            let why = format!("must be at least -1, got {}", self.n_iter_without_progress);
+            return refuse("n_iter_without_progress", why);
+        }
+        for (name, value) in [
+            ("early_exaggeration", self.early_exaggeration),
+            ("exaggeration", self.exaggeration),
+            ("learning_rate", self.learning_rate.unwrap_or(1.0)),
+            ("dof", self.dof.unwrap_or(1.0)),
+        ] {
+            let least = if name == "early_exaggeration" { 1.0 } else { 0.0 };
+            if !(value.is_finite() && value >= least && value > 0.0) {
+                let above = if least > 0.0 { "at least 1" } else { "above 0" };
+                return refuse(name, format!("must be finite and {above}, got {value}"));
+            }
+        }
+        if !(self.min_grad_norm.is_finite() && self.min_grad_norm >= 0.0) {
+            return refuse("min_grad_norm", format!("must be a number >= 0, got {}", self.min_grad_norm));
+        }
+        if !(0.0..=1.0).contains(&self.angle) {
+            return refuse("angle", format!("must be between 0 and 1, got {}", self.angle));
+        }
+        if let TsneStart::Given(given) = &self.init {
+            let constant = given.nrows() == rows && given.outer_iter().all(|row| row == given.row(0));
+            // Whether one place is wrong depends on the data: equal rows belong there.
+            if !constant || given.ncols() != self.n_components || given.iter().any(|value| !value.is_finite()) {
+                check_given(given.view(), rows, self.n_components)?;
+            }
+            if given.iter().any(|value| value.abs() > FARTHEST) {
+                return refuse("init", format!("coordinates must be at most {FARTHEST:e} in size"));
+            }
+        }
+        Ok(())
+    }
+
+    fn degrees_of_freedom(&self) -> f64 {
+        self.dof.unwrap_or((self.n_components as f64 - 1.0).max(1.0))
+    }
+
+    fn schedule(&self) -> Schedule {
+        Schedule {
+            max_iter: self.max_iter,
+            early_exaggeration: self.early_exaggeration,
+            exaggeration: self.exaggeration,
+            learning_rate: self.learning_rate,
+            min_grad_norm: self.min_grad_norm,
+            patience: self.n_iter_without_progress,
+        }
+    }
+
+    /// Neighbours of each row whose probability is not taken for zero.
+    fn list_length(&self, rows: usize) -> usize {
+        let most = rows.saturating_sub(1);
+        if self.method == RepulsionMethod::Exact { most } else { most.min((3.0 * self.perplexity + 1.0) as usize) }
+    }
+
+    /// The neighbours of all rows, and what new rows are compared with.
+    fn neighbors(&self, data: Data<'_>, ctx: &Ctx) -> Result<(Neighbors, Training)> {
+        let k = self.list_length(data.rows());
+        let rule = NeighborRule::Nearest(k);
+        match (data, self.metric.metric(self.p)?) {
+            (Data::Points(points), Some(metric)) => {
+                let index = Index::build(points, metric, Algorithm::Auto, ctx)?;
+                Ok((index.neighbors_of_all(rule, ctx)?, Training::Points(Box::new(index))))
+            }
+            (Data::Distances(matrix), None) => {
+                let matrix: CowArray<'_, f64, _> = check::distances(matrix, ctx)?;
+                Ok((from_distances(matrix.view(), rule, ctx)?, Training::Distances(matrix.nrows())))
+            }
+            (Data::Graph(given), None) => {
+                if self.method == RepulsionMethod::Exact {
+                    let why = "'exact' needs the distances of all pairs, and a sparse graph has those of some; \
+                               use 'barnes_hut'";
+                    return Err(Error::param("method", why));
+                }
+                Ok((given_neighbors(given, k)?, Training::Graph(given.rows())))
+            }
+            (data, metric) => Err(unfit(data, metric.is_none(), "distances or a graph")),
+        }
+    }
+
+    /// Where the points start, row by row.
+    fn start(&self, data: Data<'_>, firsts: &[u32], ctx: &Ctx) -> Result<Vec<f64>> {
+        let (n, width) = (firsts.len(), self.n_components);
+        let mut y = match &self.init {
+            TsneStart::Given(given) => {
+                if given.outer_iter().all(|row| row == given.row(0)) {
+                    check_given(given.view(), given.nrows(), width)?;
+                }
+                return Ok(firsts.iter().flat_map(|&row| given.row(row as usize).to_vec()).collect());
+            }
+            TsneStart::Random => return Ok(noise(n, width, START, ctx)),
+            TsneStart::Pca => principal_components(data, firsts, width, ctx)?,
+        };
+        let noise = noise(n, width, NOISE * START, ctx);
+        for k in 0..width {
+            let size = (y[k..].iter().step_by(width).map(|value| value * value).sum::<f64>() / n as f64).sqrt();
+            if size < 1e-3 * NOISE * START {
+                y[k..].iter_mut().step_by(width).zip(&noise[k * n..]).for_each(|(slot, value)| *slot = *value);
+            }
+        }
+        Ok(y)
+    }
+}
+
+/// Random coordinates of this standard deviation.
+fn noise(rows: usize, width: usize, size: f64, ctx: &Ctx) -> Vec<f64> {
+    random(rows, width, size * 3f64.sqrt(), 0, ctx)
+}
+
+/// The principal components of some rows, the first with the standard deviation of a start.
+fn principal_components(data: Data<'_>, firsts: &[u32], width: usize, ctx: &Ctx) -> Result<Vec<f64>> {
+    let Data::Points(points) = data else {
+        let why = "The parameter init=\"pca\" cannot be used with metric=\"precomputed\".";
+        return Err(Error::param("init", why));
+    };
+    let axes = width.min(points.rows()).min(points.cols());
+    let quiet = ctx.for_run(Scale::ONE);
+    let fitted = Method::fit(&Pca::default().n_components(axes), data, &quiet)?;
+    let scores = Model::transform(&fitted, data, &quiet)?;
+    let mut y = vec![0.0; firsts.len() * width];
+    for (slots, &row) in y.chunks_exact_mut(width).zip(firsts) {
+        slots.iter_mut().zip(scores.row(row as usize)).for_each(|(slot, score)| *slot = *score);
+    }
+    let first = || y.iter().step_by(width);
+    let mean = first().sum::<f64>() / firsts.len() as f64;
+    let size = (first().map(|value| (value - mean) * (value - mean)).sum::<f64>() / firsts.len() as f64).sqrt();
+    let scale = if size > 0.0 { START / size } else { 0.0 };
+    y.iter_mut().for_each(|value| *value *= scale);
+    Ok(y)
+}
+
+/// The lists of a sparse graph, of `k` neighbours each.
+fn given_neighbors(given: &Csr, k: usize) -> Result<Neighbors> {
+    check_offsets(given)?;
+    let near = Neighbors::from_entries(given, given.rows(), NeighborRule::Nearest(k), true)?;
+    let least = (0..near.rows()).map(|row| near.range(row).len()).min().unwrap_or(0);
+    if least < k {
+        // In the words scikit-learn uses, which counts a row among its own neighbours.
+        return Err(Error::input(format!(
+            "{} neighbors per samples are required, but some samples have only {} (each row counted as its own \
+             neighbour); lower perplexity or pass a graph with more neighbours",
+            k + 1,
+            least + 1
+        )));
+    }
+    Ok(near)
+}
+
+impl Model for FittedTsne {
+    fn embedding(&self) -> Option<ArrayView2<'_, f64>> {
+        Some(self.map.embedding.view())
+    }
+
+    fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
+        let history = Array2::from_shape_fn((self.history.len(), 3), |(at, k)| self.history[at][k]);
+        Ok(vec![
+            ("kl_divergence", Attribute::Float(self.divergence)),
+            ("n_iter", Attribute::Int(self.last as i64)),
+            ("learning_rate", Attribute::Float(self.learning_rate)),
+            ("history", Attribute::Matrix(history)),
+        ])
+    }
+
+    fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
+        self.map.place(data, ctx)
+    }
+}
