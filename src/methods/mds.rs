@@ -147,7 +147,7 @@ impl Method for Mds {
         let stored = if given { 0.0 } else { 8.0 };
         let ranked = if self.transformation == Transformation::Ratio { 0.0 } else { 18.0 };
         let weights = if self.weights.is_some() { 8.0 } else { 0.0 };
-        let small = 8.0 * n * (26.0 * p + 3.0 * d + 16.0);
+        let small = 8.0 * n * (58.0 * p + 3.0 * d + 16.0);
         match given || rows <= MOST_STORED || ranked > 0.0 {
             true => (small + n * n * (stored + ranked + weights)) as u64,
             false => (small + 8.0 * n * 1024.0) as u64,

@@ -105,7 +105,7 @@ impl Method for SammonMapping {
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
         let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
-        let small = 8.0 * n * (26.0 * p + 3.0 * d + 16.0);
+        let small = 8.0 * n * (58.0 * p + 3.0 * d + 16.0);
         let near = 64.0 * n * self.n_neighbors.unwrap_or(0).min(rows) as f64;
         let pairs = match self.metric {
             MetricName::Precomputed => 0.0,

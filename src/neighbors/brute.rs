@@ -155,9 +155,9 @@ pub(super) fn table<P: Pairs>(pairs: &P, ctx: &Ctx) -> Result<Array2<f64>> {
     })
 }
 
-/// The distances of one query to all rows, on the caller's thread.
-pub(super) fn row<P: Pairs>(pairs: &P, query: usize, distances: &mut [f64]) {
-    Arch::new().dispatch(Measured { pairs, query, first: 0, distances });
+/// The distances of one query to the rows from `first` on, on the caller's thread.
+pub(super) fn row<P: Pairs>(pairs: &P, query: usize, first: usize, distances: &mut [f64]) {
+    Arch::new().dispatch(Measured { pairs, query, first, distances });
 }
 
 /// One query and some consecutive rows. A type and not a closure: see `walk`.

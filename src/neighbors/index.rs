@@ -300,13 +300,13 @@ impl Index {
         })
     }
 
-    /// The distances of row `i` to all rows, on the caller's thread.
-    pub fn distances_from(&self, i: usize, distances: &mut [f64]) {
+    /// The distances of row `i` to the rows from `first` on, on the caller's thread.
+    pub fn distances_from(&self, i: usize, first: usize, distances: &mut [f64]) {
         with_measure!(self.metric, measure => match (self.dense(), &self.units) {
-            (Some(rows), _) => brute::row(&dense_pairs(measure, rows, rows), i, distances),
+            (Some(rows), _) => brute::row(&dense_pairs(measure, rows, rows), i, first, distances),
             (None, Some(Units::Sparse(rows))) => {
                 let marked = is_angular(self.metric);
-                brute::row(&SparsePairs { measure, queries: rows, rows, marked }, i, distances);
+                brute::row(&SparsePairs { measure, queries: rows, rows, marked }, i, first, distances);
             }
             // Sparse points always have sparse rows beside them (`Index::plain`).
             (None, _) => distances.fill(f64::NAN),

@@ -34,6 +34,7 @@ pub mod start;
 pub mod stress;
 pub mod term;
 pub mod transformed;
+mod triangle;
 pub mod weights;
 
 use ndarray::{Array2, ArrayView2};

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::point::{PointPass, Sums};
 use super::term::PairTerm;
+use super::triangle;
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::neighbors::Index;
@@ -72,19 +73,29 @@ impl<'a> Rows<'a> {
 
     /// Dissimilarities and weights of row `i`; no weights are weights of one.
     pub fn row<'b>(&'b self, i: usize, room: &'b mut RowRoom) -> (&'b [f64], Option<&'b [f64]>) {
+        self.row_from(i, 0, room)
+    }
+
+    /// Those of row `i` with the rows from `first` on.
+    pub fn row_from<'b>(
+        &'b self,
+        i: usize,
+        first: usize,
+        room: &'b mut RowRoom,
+    ) -> (&'b [f64], Option<&'b [f64]>) {
         let RowRoom { delta: delta_room, weights: weights_room } = room;
         match self {
             Rows::Stored { delta, weights } => {
-                let weights = weights.as_ref().map(|weights| stored_row(weights, i, weights_room));
-                (stored_row(delta, i, delta_room), weights)
+                let weights = weights.as_ref().map(|weights| &stored_row(weights, i, weights_room)[first..]);
+                (&stored_row(delta, i, delta_room)[first..], weights)
             }
             Rows::Points(index) => {
-                delta_room.resize(index.len(), 0.0);
-                index.distances_from(i, delta_room);
+                delta_room.resize(index.len() - first, 0.0);
+                index.distances_from(i, first, delta_room);
                 (delta_room, None)
             }
             Rows::Ranked { n, ranks, values, weights } => {
-                let ranks = &ranks[i * n..(i + 1) * n];
+                let ranks = &ranks[i * n + first..(i + 1) * n];
                 let value_of = |values: &[f64], rank: u32| values.get(rank as usize).copied().unwrap_or(0.0);
                 delta_room.clear();
                 delta_room.extend(ranks.iter().map(|&rank| value_of(values, rank)));
@@ -148,7 +159,12 @@ pub fn value_and_half_gradient<T: PairTerm>(
     half_gradient: &mut [f64],
     ctx: &Ctx,
 ) -> Result<f64> {
-    pass(rows, term, x, half_gradient, None, ctx)
+    match x.len() / rows.len().max(1) {
+        1 => triangle::value_and_half_gradient::<T, 1>(rows, term, x, half_gradient, ctx),
+        2 => triangle::value_and_half_gradient::<T, 2>(rows, term, x, half_gradient, ctx),
+        3 => triangle::value_and_half_gradient::<T, 3>(rows, term, x, half_gradient, ctx),
+        _ => pass(rows, term, x, half_gradient, None, ctx),
+    }
 }
 
 /// One pass: the value, half the gradient and, where wanted, half the diagonal of the
