@@ -28,7 +28,7 @@ choices! {
 
 /// Up to this many points all pairs are added up in double precision.
 const DOUBLE: usize = 1024;
-/// Up to this many points all pairs are faster than a tree (measured).
+/// Up to this many points all pairs are added up instead of walking a tree: exact, and about as fast.
 const FEW: usize = 2048;
 /// Up to this many points the normaliser of a divergence that is reported is exact.
 pub const EXACT_NORMALIZER: usize = 20_000;
