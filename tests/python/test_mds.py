@@ -83,8 +83,10 @@ def test_many_starts_find_the_best_minimum_of_wish():
     assert (mds.inits_["start"][1:] == "random").all()
     assert mds.inits_["stress"].min() == form(mds)
     assert len(np.unique(mds.inits_["stress"].round(6))) >= 2
-    best = mds.inits_[mds.inits_["stress"].argmin()]
-    assert best["n_iter"] == mds.n_iter_ == len(mds.history_)
+    # Several starts may end in the same minimum to the last bit of its root.
+    best = mds.inits_[mds.inits_["stress"] == mds.inits_["stress"].min()]
+    assert mds.n_iter_ in best["n_iter"]
+    assert mds.n_iter_ == len(mds.history_)
 
 
 def test_many_starts_beat_the_classical_one_on_kinship():
