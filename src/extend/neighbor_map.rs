@@ -126,8 +126,8 @@ impl NeighborMap {
                 match (0..near.rows()).find(|&row| near.range(row).is_empty()) {
                     None => Ok(near),
                     Some(row) => Err(Error::input(format!(
-                        "row {row} of the graph has no edge to a training row, so that nothing says where it \
-                         belongs"
+                        "row {row} of the graph has no edge to a training row; give it the distances to its \
+                         nearest ones"
                     ))),
                 }
             }

@@ -153,9 +153,29 @@ def test_new_rows():
     labels = load_digits().target
     nearest = cdist(together, tsne.embedding_).argmin(axis=1)
     assert (labels[nearest] == labels[1000:1100]).mean() > 0.93
-    # The place is a minimum of what is minimised: a step to any side is no better.
     far = tsne.transform(np.full((1, 64), 1e3))
     assert np.isfinite(far).all()
+
+
+def test_new_rows_are_at_a_minimum_of_their_own_divergence():
+    X, new = DIGITS[:400], DIGITS[400:420]
+    tsne = TSNE(max_iter=300).fit(X)
+
+    def cost(y, p, near):
+        log_density = -np.log(1 + ((y - tsne.embedding_) ** 2).sum(axis=1))
+        return -1.5 * p @ log_density[near] + np.log(np.exp(log_density).sum())
+
+    for row, y in zip(new, tsne.transform(new), strict=True):
+        distances = cdist(row[None], X)[0]
+        near = np.argsort(distances, kind="stable")[:16]
+        p = conditional(np.insert(distances[near], 0, 0.0)[None], 5)[0, 1:]
+        here = cost(y, p, near)
+        angles = np.linspace(0, 2 * np.pi, 16, endpoint=False)
+        for step in (1e-3, 1e-2):
+            around = y + step * np.column_stack([np.cos(angles), np.sin(angles)])
+            assert all(cost(other, p, near) > here for other in around)
+        start = np.median(tsne.embedding_[near], axis=0)
+        assert here <= cost(start, p, near)
 
 
 def test_new_rows_of_distances_and_graphs():
