@@ -65,8 +65,8 @@ class TSNE(MetricEmbedding):
         Seed of a random start; None is a fixed seed.
     method : {"barnes_hut", "exact", "auto"}, default="barnes_hut"
         "barnes_hut" takes the ``3 * perplexity`` nearest neighbours of each row for
-        those with a probability, and distant groups of points for one; where adding
-        up all pairs is faster, it does that. "exact" takes all pairs for both.
+        those with a probability, and distant groups of points for one; of up to 2048
+        distinct rows all pairs repel each other, exactly. "exact" takes all pairs for both.
         "auto" is "barnes_hut" for up to three coordinates, and all pairs repel each
         other for more.
     angle : float, default=0.5

@@ -29,6 +29,7 @@ import numpy as np
 from planish import (
     MDS,
     PCA,
+    TSNE,
     ClassicalMDS,
     DiffusionMaps,
     Isomap,
@@ -97,6 +98,8 @@ LONG_FITS = {
     "MDS-ordinal": "MDS(type='ordinal', eps=0, max_iter=10**6).fit(X[:4000])",
     "MDS-many-rows": "MDS(metric='manhattan', eps=0, max_iter=10**6).fit(X)",
     "SammonMapping": "SammonMapping(eps=0, max_iter=10**6).fit(X[:6000])",
+    "TSNE": "TSNE(max_iter=10**6).fit(X)",
+    "TSNE-exact": "TSNE(method='exact', max_iter=10**6).fit(X[:4000])",
     "LLE": "LocallyLinearEmbedding(n_neighbors=20).fit(LONG)",
     "MLLE": "LocallyLinearEmbedding(n_neighbors=20, method='modified').fit(LONG)",
     "HLLE": "LocallyLinearEmbedding(n_neighbors=20, method='hessian').fit(LONG)",

@@ -17,18 +17,19 @@ use crate::params::choices;
 choices! {
     /// How the repulsion of all pairs is added up.
     RepulsionMethod {
-        /// By a tree, up to an angle; all pairs where that is faster.
+        /// By a tree, up to an angle; all pairs of few points.
         BarnesHut = "barnes_hut",
         /// All pairs, and the probabilities of all pairs too.
         Exact = "exact",
-        /// Whichever is faster.
+        /// `BarnesHut` for up to three coordinates, all pairs for more.
         Auto = "auto",
     }
 }
 
 /// Up to this many points all pairs are added up in double precision.
 const DOUBLE: usize = 1024;
-/// Up to this many points all pairs are added up instead of walking a tree: exact, and about as fast.
+/// Up to this many points all pairs are added up: exact, for twice the time of a tree there
+/// (2 100 points, one thread: 1.35 against 0.57 ms an iteration).
 const FEW: usize = 2048;
 /// Up to this many points the normaliser of a divergence that is reported is exact.
 pub const EXACT_NORMALIZER: usize = 20_000;
