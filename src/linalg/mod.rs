@@ -6,6 +6,7 @@
 //! work happens here, over fixed chunks of rows with partial sums added in
 //! chunk order, so that a result has the same bits on any number of threads.
 //!
+//! - [`convolution`]: of a grid, by [`fft`];
 //! - [`dense`]: eigenvalues and singular values of small dense matrices;
 //! - [`gmres`]: linear systems by products with an operator;
 //! - [`tall`]: products of matrices with many rows and few columns;
@@ -14,10 +15,12 @@
 //! - [`random`]: reproducible random blocks.
 
 pub(crate) mod cholesky;
+pub mod convolution;
 pub(crate) mod csr;
 pub mod dense;
 pub(crate) mod dot;
 pub(crate) mod exp;
+pub mod fft;
 pub mod gmres;
 pub mod operator;
 pub mod packed;

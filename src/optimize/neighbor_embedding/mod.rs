@@ -20,6 +20,7 @@ pub mod attraction;
 pub mod descent;
 pub mod field;
 pub mod forces;
+pub mod grid;
 pub mod start;
 pub mod tree;
 
