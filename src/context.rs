@@ -11,6 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
+use ndarray::ArrayView2;
 use rand_pcg::Pcg64Mcg;
 
 use crate::error::{Error, Result, Warning, WarningKind};
@@ -44,6 +45,21 @@ pub struct Progress {
     pub total: u64,
 }
 
+/// A map while it is being optimised.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Snapshot<'a> {
+    /// Number of the iteration, from 0.
+    pub iteration: usize,
+    /// The cost there.
+    pub cost: f64,
+    /// Coordinates of all rows.
+    pub embedding: ArrayView2<'a, f64>,
+}
+
+/// Looks at a map now and then; `false` ends the optimisation, with the map as it is.
+pub type Observer = dyn Fn(&Snapshot<'_>) -> bool + Send + Sync;
+
 /// Progress as counters that worker threads may bump and a watcher may read.
 #[derive(Default, Debug)]
 struct Meter {
@@ -67,6 +83,7 @@ pub struct Ctx {
     warnings: Arc<Mutex<Vec<Warning>>>,
     seed: u64,
     memory_limit: Option<u64>,
+    observer: Option<Arc<Observer>>,
     /// What the lengths of this run were multiplied by, so that messages can give
     /// them in the units of the data.
     lengths: Scale,
@@ -139,6 +156,7 @@ impl Ctx {
             warnings: Arc::default(),
             seed,
             memory_limit: None,
+            observer: None,
             lengths: Scale::ONE,
         }
     }
@@ -147,6 +165,17 @@ impl Ctx {
     pub fn with_memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
         self
+    }
+
+    /// The same context with someone who looks at maps while they are optimised (t-SNE).
+    pub fn with_observer(mut self, observer: impl Fn(&Snapshot<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.observer = Some(Arc::new(observer));
+        self
+    }
+
+    /// Who looks at maps while they are optimised.
+    pub(crate) fn observer(&self) -> Option<&Observer> {
+        self.observer.as_deref()
     }
 
     /// The handle to watch or stop this work from another thread.

@@ -59,7 +59,7 @@ mod python;
 pub use ndarray;
 pub use petgraph;
 
-pub use context::{Ctx, Progress, Watch};
+pub use context::{Ctx, Progress, Snapshot, Watch};
 pub use error::{Error, Result, Warning, WarningKind};
 pub use extend::{FittedKernelMap, KernelMap};
 pub use graph::Graph;
@@ -72,11 +72,13 @@ pub mod choices {
     pub use crate::graph::{Isolated, Outliers, Policy};
     pub use crate::kernel::affinity_rule::{AffinityName, Weights};
     pub use crate::kernel::local::LocalMethod;
+    pub use crate::kernel::perplexity::{AffinityShape, Perplexity};
     pub use crate::landmarks::LandmarkChoice;
     pub use crate::methods::classical_mds::Origin;
     pub use crate::methods::mds::MdsLoss;
     pub use crate::neighbors::{MetricName, NeighborsAlgorithm};
     pub use crate::optimize::disparities::{Monotone, Ties, Transformation};
+    pub use crate::optimize::neighbor_embedding::{RepulsionMethod, start::TsneStart};
     pub use crate::optimize::solve::Solver;
     pub use crate::optimize::start::Start;
     pub use crate::params::Value;

@@ -34,6 +34,7 @@ def fit(
     seed: int,
     progress: _Progress | None,
     memory_limit: int | None,
+    callback: Callable[[int, float, NDArray[np.float64]], Any] | None = None,
 ) -> Model: ...
 def fit_kernel_map(
     params: dict[str, Any],
@@ -76,6 +77,9 @@ class Model:
     def embedding(self) -> NDArray[np.float64] | None: ...
     def attributes(self) -> dict[str, Any]: ...
     def transform(
+        self, data: _Data, n_jobs: int, progress: _Progress | None
+    ) -> NDArray[np.float64]: ...
+    def nearest_distances(
         self, data: _Data, n_jobs: int, progress: _Progress | None
     ) -> NDArray[np.float64]: ...
     def inverse_transform(

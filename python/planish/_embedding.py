@@ -7,7 +7,7 @@ returns as fitted attributes, all of them or none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -55,6 +55,10 @@ class Embedding(CoreTransformer):
 
     def _seed(self) -> int:
         return 0
+
+    def _callback(self) -> Callable[..., Any] | None:
+        """Return the function that is shown the map while it is optimised."""
+        return None
 
     def _precomputed(self) -> bool:
         """Whether X is a square matrix of distances or kernel values."""
@@ -126,7 +130,16 @@ class Embedding(CoreTransformer):
             data = given.training(rows)
             params = {**self._core_params(rows.shape[0]), **given.params}
             with self._progress("fit") as progress:
-                model = _core.fit(self._method, params, data, threads, self._seed(), progress, None)
+                model = _core.fit(
+                    self._method,
+                    params,
+                    data,
+                    threads,
+                    self._seed(),
+                    progress,
+                    None,
+                    self._callback(),
+                )
             self._remember(model, given, rows)
 
     def _core_params(self, n_samples: int) -> dict[str, Any]:

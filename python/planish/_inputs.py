@@ -169,6 +169,18 @@ class Affinities(Input):
         return X
 
 
+class SparseAffinities(Input):
+    """Precomputed affinities with the training rows, of which only those above zero count."""
+
+    def training(self, X: Any) -> _data.CoreData:
+        """Describe the training rows by the affinities between them."""
+        return _data.square_graph(sparse.csr_array(X))
+
+    def new(self, X: Any) -> _data.CoreData:
+        """Describe new rows by their affinities with the training rows."""
+        return _data.graph(sparse.csr_array(X))
+
+
 class CalledAffinities(Affinities):
     """Affinities that a function of the user's computes for all pairs of rows."""
 

@@ -67,8 +67,9 @@ MdsType: TypeAlias = Literal["ratio", "interval", "ordinal", "spline"]
 MdsLoss: TypeAlias = Literal["stress", "sstress", "strain"]
 Ties: TypeAlias = Literal["primary", "secondary", "tertiary"]
 Monotone: TypeAlias = Literal["kruskal", "guttman"]
-TsneInit: TypeAlias = Literal["pca", "random"]
-TsneMethod: TypeAlias = Literal["barnes_hut", "exact", "auto"]
+TsneInit: TypeAlias = Literal["pca", "spectral", "random"]
+TsneMethod: TypeAlias = Literal["auto", "barnes_hut", "fft", "exact"]
+TsneAffinities: TypeAlias = Literal["gaussian", "uniform", "precomputed"]
 
 #: Metrics the Rust core evaluates.
 NativeMetric: TypeAlias = Literal[

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use super::descent::{digest, digests};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::input::{Data, PointsRef, check};
-use crate::kernel::perplexity::row_probabilities;
+use crate::input::{Csr, Data, PointsRef, check};
+use crate::kernel::perplexity::{AffinityShape, Perplexity, probabilities};
 use crate::neighbors::duplicates::{Lookup, are_equal};
 use crate::neighbors::{Index, NeighborRule, Neighbors, query_distances};
 use crate::optimize::neighbor_embedding::Student;
@@ -45,6 +45,8 @@ pub enum Training {
     Distances(usize),
     /// So many rows of a sparse graph.
     Graph(usize),
+    /// So many rows whose affinities were given.
+    Affinities(usize),
 }
 
 /// The fixed map.
@@ -55,7 +57,8 @@ pub struct NeighborMap {
     digests: Vec<u64>,
     /// Coordinates of the training rows.
     pub embedding: Array2<f64>,
-    perplexity: f64,
+    shape: AffinityShape,
+    perplexity: Perplexity,
     law: Student,
 }
 
@@ -68,12 +71,19 @@ impl NeighborMap {
         training: Training,
         data: Data<'_>,
         embedding: Array2<f64>,
-        perplexity: f64,
+        shape: AffinityShape,
+        perplexity: &Perplexity,
         law: Student,
         ctx: &Ctx,
     ) -> Result<NeighborMap> {
-        let perplexity = perplexity.min(PERPLEXITY);
-        Ok(NeighborMap { training, digests: digests(data, ctx)?, embedding, perplexity, law })
+        let perplexity = Perplexity(vec![perplexity.largest().min(PERPLEXITY)]);
+        let digests = match (&training, data) {
+            (Training::Affinities(rows), Data::Graph(given)) => {
+                (0..*rows).map(|row| graph_digest(given, row)).collect()
+            }
+            _ => digests(data, ctx)?,
+        };
+        Ok(NeighborMap { training, digests, embedding, shape, perplexity, law })
     }
 
     /// Coordinates of rows.
@@ -81,9 +91,8 @@ impl NeighborMap {
     /// # Errors
     /// Rows of another kind or width; a row of a graph without edges; cancellation.
     pub fn place(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
-        let (n, width) = self.embedding.dim();
-        let rule = NeighborRule::Nearest(((3.0 * self.perplexity + 1.0) as usize).min(n));
-        let near = self.neighbors(data, rule, ctx)?;
+        let width = self.embedding.ncols();
+        let near = self.neighbors(data, ctx)?;
         let known = self.known_digests();
         let lookup = OnceLock::new();
         let flat: Vec<f64> = self.embedding.iter().copied().collect();
@@ -108,7 +117,21 @@ impl NeighborMap {
         Ok(placed)
     }
 
-    fn neighbors(&self, data: Data<'_>, rule: NeighborRule, ctx: &Ctx) -> Result<Neighbors> {
+    /// Distances of rows to the nearest training row: how far they are from anything known.
+    ///
+    /// # Errors
+    /// As [`Self::place`]; given affinities, which are no distances.
+    pub fn nearest_distances(&self, data: Data<'_>, ctx: &Ctx) -> Result<Vec<f64>> {
+        if matches!(self.training, Training::Affinities(_)) {
+            return Err(Error::Unsupported("affinities say nothing of distances".into()));
+        }
+        let near = self.neighbors(data, ctx)?;
+        Ok((0..near.rows()).map(|row| near.row(row).1.first().copied().unwrap_or(0.0)).collect())
+    }
+
+    fn neighbors(&self, data: Data<'_>, ctx: &Ctx) -> Result<Neighbors> {
+        let most = ((3.0 * self.perplexity.largest() + 1.0) as usize).min(self.embedding.nrows());
+        let rule = NeighborRule::Nearest(most);
         match (&self.training, data) {
             (Training::Points(index), Data::Points(points)) => {
                 let (width, own) = (points.cols(), index.points().view().cols());
@@ -131,6 +154,7 @@ impl NeighborMap {
                     ))),
                 }
             }
+            (Training::Affinities(rows), Data::Graph(given)) => affinities(given, *rows),
             (_, data) => Err(Error::input(format!(
                 "the model was fitted on another kind of data; new rows cannot come as {}",
                 data.kind()
@@ -172,6 +196,7 @@ impl NeighborMap {
             (Training::Distances(_), Data::Distances(matrix)) => {
                 known.get(&digest(matrix, row)).copied().or((zeros > 0).then(|| indices[0] as usize))
             }
+            (Training::Affinities(_), Data::Graph(given)) => known.get(&graph_digest(given, row)).copied(),
             _ => (zeros > 0).then(|| indices[0] as usize),
         }
     }
@@ -179,8 +204,7 @@ impl NeighborMap {
     /// The place of one row by its neighbours.
     fn place_row(&self, row: usize, near: &Neighbors, sources: &Sources<f64>, ctx: &Ctx) -> Result<Vec<f64>> {
         let (indices, distances) = near.row(row);
-        let mut probabilities = vec![0.0; indices.len()];
-        row_probabilities(distances, self.perplexity, &mut probabilities);
+        let probabilities = probabilities(distances, self.shape, &self.perplexity);
         let neighbors: Vec<(f64, Vec<f64>)> = indices
             .iter()
             .zip(probabilities)
@@ -192,6 +216,45 @@ impl NeighborMap {
         lbfgs::minimize(&mut objective, &mut y, STOP, ctx)?;
         Ok(y)
     }
+}
+
+/// A number by which a row of given affinities is recognised.
+fn graph_digest(given: &Csr, row: usize) -> u64 {
+    let (columns, values) = given.row(row);
+    let mut entries: Vec<(u32, u64)> = columns
+        .iter()
+        .zip(values)
+        .filter(|(_, value)| **value != 0.0)
+        .map(|(c, v)| (*c, v.to_bits()))
+        .collect();
+    entries.sort_unstable();
+    entries
+        .iter()
+        .flat_map(|&(column, value)| [u64::from(column), value])
+        .fold(0xcbf2_9ce4_8422_2325, |hash, bits| {
+            (hash ^ bits).wrapping_mul(0x0100_0000_01b3_u64).rotate_left(29)
+        })
+}
+
+/// The affinities of new rows to training rows, as they are.
+fn affinities(given: &Csr, rows: usize) -> Result<Neighbors> {
+    let mut lists = Neighbors::empty();
+    for row in 0..given.rows() {
+        let entries = || given.row(row).0.iter().zip(given.row(row).1).filter(|(_, value)| **value != 0.0);
+        for (&column, &value) in entries() {
+            if column as usize >= rows || value.is_nan() || value < 0.0 {
+                return Err(Error::input(format!(
+                    "row {row} has the affinity {value} to row {column}; affinities must be >= 0, and there are \
+                     {rows} training rows"
+                )));
+            }
+        }
+        if entries().next().is_none() {
+            return Err(Error::input(format!("row {row} has no affinity to any training row")));
+        }
+        lists.push_row(entries().map(|(&column, &value)| (column, value)));
+    }
+    Ok(lists)
 }
 
 /// The coordinate at which half of the probability is reached.

@@ -17,46 +17,130 @@
 //! Cost: about ten exponentials per entry; rows are independent of each other.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::context::Ctx;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::exp::{exp, exp_in_place, ln};
 use crate::neighbors::Neighbors;
+use crate::params::{IntoParam, Parameter, Value, choices};
 
 /// Error of the entropy at which the search ends, in nats.
 const TOLERANCE: f64 = 1e-10;
 /// Steps of the search; bisection alone ends in fewer.
 const STEPS: usize = 200;
 
+choices! {
+    /// What the affinity of a row to its neighbours follows.
+    AffinityShape {
+        /// A Gaussian whose width gives the perplexity asked for.
+        Gaussian = "gaussian",
+        /// Nothing: all its neighbours are alike.
+        Uniform = "uniform",
+        /// The data is affinities.
+        Precomputed = "precomputed",
+    }
+}
+
+/// Effective numbers of neighbours: one, or several whose probabilities are averaged (Lee,
+/// Peluffo-Ordóñez & Verleysen 2015).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Perplexity(pub Vec<f64>);
+
+impl Perplexity {
+    /// The largest.
+    pub fn largest(&self) -> f64 {
+        self.0.iter().fold(0.0, |most, &value| most.max(value))
+    }
+}
+
+impl Parameter for Perplexity {
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Float(number) => Some(Perplexity(vec![*number])),
+            Value::Int(number) => Some(Perplexity(vec![*number as f64])),
+            Value::Floats(numbers) => Some(Perplexity(numbers.clone())),
+            _ => None,
+        }
+    }
+    fn to_value(&self) -> Value {
+        match self.0[..] {
+            [one] => Value::Float(one),
+            _ => Value::Floats(self.0.clone()),
+        }
+    }
+    fn expected() -> String {
+        "a number, or several".into()
+    }
+}
+
+impl IntoParam<Perplexity> for f64 {
+    fn into_param(self) -> Perplexity {
+        Perplexity(vec![self])
+    }
+}
+
 /// The probabilities of all entries of neighbour lists, in their order.
 ///
 /// # Errors
 /// Cancellation.
-pub fn conditional_probabilities(near: &Neighbors, perplexity: f64, ctx: &Ctx) -> Result<Vec<f64>> {
+pub fn conditional_probabilities(
+    near: &Neighbors,
+    shape: AffinityShape,
+    perplexity: &Perplexity,
+    ctx: &Ctx,
+) -> Result<Vec<f32>> {
     const ROWS: usize = 256;
     ctx.stage("perplexities", near.rows());
-    let rows = near.rows();
-    let parts: Vec<Vec<f64>> = (0..rows.div_ceil(ROWS))
-        .into_par_iter()
-        .map(|chunk| {
-            ctx.check()?;
-            let chunk = chunk * ROWS..((chunk + 1) * ROWS).min(rows);
-            ctx.advance(chunk.len());
-            let mut found = vec![0.0; near.offsets[chunk.end] - near.offsets[chunk.start]];
-            let mut rest = &mut found[..];
-            for row in chunk {
-                let (own, others) = rest.split_at_mut(near.range(row).len());
-                row_probabilities(near.row(row).1, perplexity, own);
-                rest = others;
+    let mut found = vec![0.0; near.indices.len()];
+    // Slices of whole rows, so that tasks share nothing.
+    let mut tasks = Vec::with_capacity(near.rows().div_ceil(ROWS));
+    let mut rest = &mut found[..];
+    for first in (0..near.rows()).step_by(ROWS) {
+        let last = (first + ROWS).min(near.rows());
+        let (own, others) = rest.split_at_mut(near.offsets[last] - near.offsets[first]);
+        tasks.push((first..last, own));
+        rest = others;
+    }
+    tasks.into_par_iter().try_for_each(|(rows, slots)| {
+        ctx.check()?;
+        ctx.advance(rows.len());
+        let start = near.offsets[rows.start];
+        for row in rows {
+            let distances = near.row(row).1;
+            let slots = &mut slots[near.offsets[row] - start..near.offsets[row + 1] - start];
+            for (slot, value) in slots.iter_mut().zip(probabilities(distances, shape, perplexity)) {
+                *slot = value as f32;
             }
-            Ok(found)
-        })
-        .collect::<Result<_>>()?;
-    Ok(parts.concat())
+        }
+        Ok::<(), Error>(())
+    })?;
+    Ok(found)
+}
+
+/// The probabilities of one row by its distances, or by its affinities where those are given.
+pub fn probabilities(values: &[f64], shape: AffinityShape, perplexity: &Perplexity) -> Vec<f64> {
+    let count = values.len();
+    match shape {
+        AffinityShape::Uniform => vec![1.0 / count.max(1) as f64; count],
+        AffinityShape::Precomputed => {
+            let total: f64 = values.iter().sum();
+            values.iter().map(|value| if total > 0.0 { value / total } else { 0.0 }).collect()
+        }
+        AffinityShape::Gaussian => {
+            let (mut mean, mut one) = (vec![0.0; count], vec![0.0; count]);
+            let share = 1.0 / perplexity.0.len().max(1) as f64;
+            for &perplexity in &perplexity.0 {
+                row_probabilities(values, perplexity, &mut one);
+                mean.iter_mut().zip(&one).for_each(|(sum, value)| *sum += share * value);
+            }
+            mean
+        }
+    }
 }
 
 /// The probabilities of one row by its distances.
-pub fn row_probabilities(distances: &[f64], perplexity: f64, probabilities: &mut [f64]) {
+fn row_probabilities(distances: &[f64], perplexity: f64, probabilities: &mut [f64]) {
     let count = distances.len();
     if count as f64 <= perplexity {
         probabilities.fill(1.0 / count.max(1) as f64);

@@ -76,6 +76,7 @@ pub(crate) fn power(x: f64, y: f64) -> f64 {
 }
 
 /// ln x of a positive number.
+#[inline(always)]
 pub(crate) fn ln(x: f64) -> f64 {
     let (high, low) = ln_parts(x);
     high + low
@@ -142,6 +143,22 @@ fn series(r: f64) -> f64 {
 /// [`exp`] of every value, by the widest instructions there are.
 pub(crate) fn exp_in_place(values: &mut [f64]) {
     pulp::Arch::new().dispatch(ExpInPlace(values));
+}
+
+/// [`ln`] of every value, by the widest instructions there are.
+pub(crate) fn ln_in_place(values: &mut [f64]) {
+    pulp::Arch::new().dispatch(LnInPlace(values));
+}
+
+struct LnInPlace<'a>(&'a mut [f64]);
+
+impl pulp::WithSimd for LnInPlace<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.0.iter_mut().for_each(|value| *value = ln(*value));
+    }
 }
 
 struct ExpInPlace<'a>(&'a mut [f64]);

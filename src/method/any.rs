@@ -55,6 +55,11 @@ pub trait AnyModel: Sealed + Send + Sync {
     /// # Errors
     /// See [`Fitted::transform`].
     fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>>;
+    /// See [`Fitted::nearest_distances`].
+    ///
+    /// # Errors
+    /// See [`Fitted::nearest_distances`].
+    fn nearest_distances(&self, data: Data<'_>, ctx: &Ctx) -> Result<Vec<f64>>;
     /// See [`Fitted::inverse_transform`].
     ///
     /// # Errors
@@ -83,6 +88,9 @@ impl<M: Model + Serialize> AnyModel for Fitted<M> {
     }
     fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         self.transform(data, ctx)
+    }
+    fn nearest_distances(&self, data: Data<'_>, ctx: &Ctx) -> Result<Vec<f64>> {
+        self.nearest_distances(Input::from(data), ctx)
     }
     fn inverse_transform(&self, coordinates: ArrayView2<'_, f64>, ctx: &Ctx) -> Result<Array2<f64>> {
         self.inverse_transform(coordinates, ctx)

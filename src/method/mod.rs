@@ -115,6 +115,11 @@ pub trait Model: Send + Sync {
         Err(Error::Unsupported("this method has no inverse_transform".into()))
     }
 
+    /// Distances of rows to the nearest training row, where the method can tell.
+    fn nearest_distances(&self, _data: Data<'_>, _ctx: &Ctx) -> Result<Vec<f64>> {
+        Err(Error::Unsupported("this method does not tell distances of new rows".into()))
+    }
+
     /// Something that is only computed when asked for.
     fn compute(&self, what: &str, _ctx: &Ctx) -> Result<Attribute> {
         Err(Error::Unsupported(format!("this method cannot compute `{what}`")))
@@ -261,6 +266,21 @@ impl<M: Model> Fitted<M> {
             ))),
             None => Ok(placed),
         }
+    }
+
+    /// Distances of rows to the nearest training row: how far they are from anything known.
+    ///
+    /// # Errors
+    /// Methods that cannot tell; rows of another kind or width; cancellation.
+    pub fn nearest_distances<'a>(&self, data: impl Into<Input<'a>>, ctx: &Ctx) -> Result<Vec<f64>> {
+        let data = data.into();
+        let data = data.view();
+        let mut found = self.run(ctx, |run| {
+            check_data(data, self.model.takes_missing())?;
+            self.model.nearest_distances(self.scaling.apply(self.scale, data).view(), run)
+        })?;
+        found.iter_mut().for_each(|distance| *distance = self.lengths.back(*distance));
+        Ok(found)
     }
 
     /// Points for given coordinates.

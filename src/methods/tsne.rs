@@ -10,17 +10,21 @@
 use ndarray::{Array2, ArrayView2, CowArray};
 use serde::{Deserialize, Serialize};
 
-use crate::context::Ctx;
+use crate::context::{Ctx, Snapshot};
 use crate::error::{Error, Result};
 use crate::extend::NeighborMap;
 use crate::extend::distinct::DistinctRows;
 use crate::extend::neighbor_map::Training;
 use crate::input::check::{self, check_components, check_offsets, unfit};
 use crate::input::{Csr, Data};
+use crate::kernel::affinity_rule::AffinityName;
 use crate::kernel::joint_probabilities::JointProbabilities;
+use crate::kernel::perplexity::{AffinityShape, Perplexity, conditional_probabilities};
 use crate::method::{Attribute, Method, Model, Scaling};
 use crate::methods::pca::Pca;
+use crate::methods::spectral_embedding::SpectralEmbedding;
 use crate::neighbors::{Algorithm, Index, MetricName, NeighborRule, Neighbors, from_distances};
+use crate::optimize::neighbor_embedding::descent::Observer;
 use crate::optimize::neighbor_embedding::start::TsneStart;
 use crate::optimize::neighbor_embedding::{Descent, Forces, RepulsionMethod, Schedule, Student, minimize};
 use crate::optimize::start::{check_given, random};
@@ -32,8 +36,8 @@ params! {
     Tsne as "TSNE" {
         /// Number of coordinates.
         n_components: usize = 2,
-        /// Effective number of neighbours of a row.
-        perplexity: f64 = 30.0,
+        /// Effective number of neighbours of a row, or several of them.
+        perplexity: Perplexity = Perplexity(vec![30.0]),
         /// Factor of the attraction in the first iterations.
         early_exaggeration: f64 = 12.0,
         /// Learning rate; `None` for n / 4 exaggeration.
@@ -51,13 +55,20 @@ params! {
         /// Where the descent starts.
         init: TsneStart = TsneStart::Pca,
         /// How the repulsion of all pairs is added up.
-        method: RepulsionMethod = RepulsionMethod::BarnesHut,
-        /// Width of a cell that acts as one point, relative to its distance.
+        method: RepulsionMethod = RepulsionMethod::Auto,
+        /// Width of a cell that acts as one point, relative to its distance; nodes of a grid
+        /// are 0.8 times it apart.
         angle: f64 = 0.5,
         /// Factor of the attraction in all other iterations.
         exaggeration: f64 = 1.0,
         /// Degrees of freedom of the distribution in the map; `None` for n_components − 1, at least 1.
         dof: Option<f64> = None,
+        /// What affinities follow.
+        affinities: AffinityShape = AffinityShape::Gaussian,
+        /// Fall of the divergence in an iteration, relative to itself, at which it ends.
+        tol: f64 = 1e-4,
+        /// Iterations between two calls of the observer.
+        callback_every: usize = 50,
     }
 }
 
@@ -71,7 +82,7 @@ pub struct FittedTsne {
     history: Vec<[f64; 3]>,
 }
 
-const HINT: &str = "lower perplexity, use method='barnes_hut', or fit on a subset of the rows";
+const HINT: &str = "lower perplexity, use method='auto', or fit on a subset of the rows";
 /// Standard deviation of the start.
 const START: f64 = 1e-4;
 /// Noise in columns of the start that carry nothing, relative to it.
@@ -87,38 +98,39 @@ impl Method for Tsne {
         self.check(n)?;
         ctx.reserve(self.memory(n, data.features()), "TSNE", HINT)?;
         let points = DistinctRows::of(data, ctx)?;
-        let (near, training) = self.neighbors(data, ctx)?;
-        let law = Student { dof: self.degrees_of_freedom() };
+        let (joint, training) = self.probabilities(data, &points, ctx)?; // p_ij
+        let (law, width) = (Student { dof: self.degrees_of_freedom() }, self.n_components);
         let found = if points.firsts.len() < 2 {
-            let y = vec![0.0; points.firsts.len() * self.n_components];
+            let y = vec![0.0; points.firsts.len() * width];
             (Descent { y, ..Descent::default() }, 0.0) // all rows are equal
         } else {
-            let joint = JointProbabilities::new(&near, self.perplexity, points.point_of(), ctx)?; // p_ij
-            drop(near);
-            let width = self.n_components;
             let forces = Forces { joint: &joint, law, width, method: self.method, angle: self.angle };
-            let start = self.start(data, &points.firsts, ctx)?;
-            let descent = minimize(&forces, start, &self.schedule(), ctx)?; // KL(P‖Q)
+            let start = self.start(data, &joint, &points.firsts, ctx)?;
+            let shown = |iteration, cost, y: &[f64]| Ok(show(ctx, &points, width, iteration, cost, y));
+            let observer = ctx.observer().map(|_| &shown as Observer<'_>);
+            let descent = minimize(&forces, start, &self.schedule(), observer, ctx)?; // KL(P‖Q)
             let divergence = forces.divergence(&descent.y, ctx)?;
             (descent, divergence)
         };
-        let (Descent { y, last, learning_rate, history }, divergence) = found;
-        // proof: the descent has a place for every point.
-        let y = Array2::from_shape_vec((points.firsts.len(), self.n_components), y).expect("a place each");
-        let embedding = points.rows.spread(y);
-        let map = NeighborMap::new(training, data, embedding, self.perplexity, law, ctx)?;
+        let (Descent { y, last, learning_rate, history, .. }, divergence) = found;
+        let embedding = coordinates(&points, width, y);
+        let map = NeighborMap::new(training, data, embedding, self.affinities, &self.perplexity, law, ctx)?;
         Ok(FittedTsne { map, divergence, last, learning_rate, history })
     }
 
     fn scaling(&self) -> Scaling {
-        if self.metric.ignores_scale() { Scaling::Angles } else { Scaling::Distances }
+        match self.affinities {
+            AffinityShape::Precomputed => Scaling::Affinities,
+            _ if self.metric.ignores_scale() => Scaling::Angles,
+            _ => Scaling::Distances,
+        }
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
         let (n, d, p) = (rows as u64, features as u64, self.n_components as u64);
         let row = d.saturating_mul(24).saturating_add(p.saturating_mul(96)).saturating_add(128);
-        // Lists, their transpose, and the symmetric probabilities, twice while they are joined.
-        let lists = (self.list_length(rows) as u64).saturating_mul(88);
+        // Lists with distances and probabilities, their transpose, the symmetric probabilities.
+        let lists = (self.list_length(rows) as u64).saturating_mul(44);
         n.saturating_mul(row.saturating_add(lists))
     }
 }
@@ -134,13 +146,22 @@ impl Tsne {
             let why = "'n_components' should be inferior to 4 for method='barnes_hut'; use 'exact' or 'auto'";
             return refuse("n_components", why.into());
         }
-        if !(self.perplexity >= 1.0 && self.perplexity.is_finite()) {
-            return refuse("perplexity", format!("must be finite and at least 1, got {}", self.perplexity));
+        if self.method == RepulsionMethod::Fft && self.n_components > 2 {
+            let why = "must be 1 or 2 for method='fft'; use 'auto'";
+            return refuse("n_components", why.into());
         }
-        if self.perplexity >= rows as f64 {
-            // In the words scikit-learn uses.
-            let why = format!("perplexity ({}) must be less than n_samples ({rows})", self.perplexity);
-            return refuse("perplexity", why);
+        if self.perplexity.0.is_empty() {
+            return refuse("perplexity", "must be a number or several, got none".into());
+        }
+        for &perplexity in &self.perplexity.0 {
+            if !(perplexity >= 1.0 && perplexity.is_finite()) {
+                return refuse("perplexity", format!("must be finite and at least 1, got {perplexity}"));
+            }
+            if perplexity >= rows as f64 && self.affinities != AffinityShape::Precomputed {
+                // In the words scikit-learn uses.
+                let why = format!("perplexity ({perplexity}) must be less than n_samples ({rows})");
+                return refuse("perplexity", why);
+            }
         }
         if self.max_iter == 0 {
             return refuse("max_iter", "must be at least 1, got 0".into());
@@ -161,8 +182,13 @@ impl Tsne {
                 return refuse(name, format!("must be finite and {above}, got {value}"));
             }
         }
-        if !(self.min_grad_norm.is_finite() && self.min_grad_norm >= 0.0) {
-            return refuse("min_grad_norm", format!("must be a number >= 0, got {}", self.min_grad_norm));
+        for (name, value) in [("min_grad_norm", self.min_grad_norm), ("tol", self.tol)] {
+            if !(value.is_finite() && value >= 0.0) {
+                return refuse(name, format!("must be a number >= 0, got {value}"));
+            }
+        }
+        if self.callback_every == 0 {
+            return refuse("callback_every", "must be at least 1, got 0".into());
         }
         if !(0.0..=1.0).contains(&self.angle) {
             return refuse("angle", format!("must be between 0 and 1, got {}", self.angle));
@@ -192,13 +218,39 @@ impl Tsne {
             learning_rate: self.learning_rate,
             min_grad_norm: self.min_grad_norm,
             patience: self.n_iter_without_progress,
+            tolerance: self.tol,
+            observe_every: self.callback_every,
         }
     }
 
     /// Neighbours of each row whose probability is not taken for zero.
     fn list_length(&self, rows: usize) -> usize {
         let most = rows.saturating_sub(1);
-        if self.method == RepulsionMethod::Exact { most } else { most.min((3.0 * self.perplexity + 1.0) as usize) }
+        if self.method == RepulsionMethod::Exact { most } else { most.min((3.0 * self.perplexity.largest() + 1.0) as usize) }
+    }
+
+    /// The probabilities of pairs of points, and what new rows are compared with.
+    fn probabilities(
+        &self,
+        data: Data<'_>,
+        points: &DistinctRows,
+        ctx: &Ctx,
+    ) -> Result<(JointProbabilities, Training)> {
+        let shape = self.affinities;
+        if shape == AffinityShape::Precomputed {
+            let Data::Graph(given) = data else {
+                let why = format!("'precomputed' needs affinities of all rows, got {}", data.kind());
+                return Err(Error::param("affinities", why));
+            };
+            check_offsets(given)?;
+            let joint = JointProbabilities::from_affinities(given, points.point_of(), ctx)?;
+            return Ok((joint, Training::Affinities(given.rows())));
+        }
+        let (near, training) = self.neighbors(data, ctx)?;
+        let conditional = conditional_probabilities(&near, shape, &self.perplexity, ctx)?;
+        let Neighbors { offsets, indices, distances } = near;
+        drop(distances);
+        Ok((JointProbabilities::new(offsets, indices, conditional, points.point_of(), ctx)?, training))
     }
 
     /// The neighbours of all rows, and what new rows are compared with.
@@ -217,7 +269,7 @@ impl Tsne {
             (Data::Graph(given), None) => {
                 if self.method == RepulsionMethod::Exact {
                     let why = "'exact' needs the distances of all pairs, and a sparse graph has those of some; \
-                               use 'barnes_hut'";
+                               use 'auto'";
                     return Err(Error::param("method", why));
                 }
                 Ok((given_neighbors(given, k)?, Training::Graph(given.rows())))
@@ -227,7 +279,13 @@ impl Tsne {
     }
 
     /// Where the points start, row by row.
-    fn start(&self, data: Data<'_>, firsts: &[u32], ctx: &Ctx) -> Result<Vec<f64>> {
+    fn start(
+        &self,
+        data: Data<'_>,
+        joint: &JointProbabilities,
+        firsts: &[u32],
+        ctx: &Ctx,
+    ) -> Result<Vec<f64>> {
         let (n, width) = (firsts.len(), self.n_components);
         let mut y = match &self.init {
             TsneStart::Given(given) => {
@@ -237,6 +295,8 @@ impl Tsne {
                 return Ok(firsts.iter().flat_map(|&row| given.row(row as usize).to_vec()).collect());
             }
             TsneStart::Random => return Ok(noise(n, width, START, ctx)),
+            TsneStart::Spectral if n <= width + 1 => return Ok(noise(n, width, START, ctx)),
+            TsneStart::Spectral => eigenvectors(joint, width, ctx)?,
             TsneStart::Pca => principal_components(data, firsts, width, ctx)?,
         };
         let noise = noise(n, width, NOISE * START, ctx);
@@ -269,12 +329,41 @@ fn principal_components(data: Data<'_>, firsts: &[u32], width: usize, ctx: &Ctx)
     for (slots, &row) in y.chunks_exact_mut(width).zip(firsts) {
         slots.iter_mut().zip(scores.row(row as usize)).for_each(|(slot, score)| *slot = *score);
     }
+    Ok(as_start(y, width))
+}
+
+/// The leading eigenvectors of the graph of probabilities: Laplacian eigenmaps of it.
+fn eigenvectors(joint: &JointProbabilities, width: usize, ctx: &Ctx) -> Result<Vec<f64>> {
+    let values = joint.values.iter().map(|&value| f64::from(value)).collect();
+    let graph = Csr::new(joint.len(), joint.offsets.clone(), joint.indices.clone(), values)?;
+    let method = SpectralEmbedding::default().affinity(AffinityName::Precomputed).n_components(width);
+    let quiet = ctx.for_run(Scale::ONE);
+    let fitted = Method::fit(&method, Data::Graph(&graph), &quiet)?;
+    let y = fitted.embedding().map(|placed| placed.iter().copied().collect()).unwrap_or_default();
+    Ok(as_start(y, width))
+}
+
+/// Coordinates of which the first has the standard deviation of a start.
+fn as_start(mut y: Vec<f64>, width: usize) -> Vec<f64> {
+    let count = (y.len() / width).max(1) as f64;
     let first = || y.iter().step_by(width);
-    let mean = first().sum::<f64>() / firsts.len() as f64;
-    let size = (first().map(|value| (value - mean) * (value - mean)).sum::<f64>() / firsts.len() as f64).sqrt();
+    let mean = first().sum::<f64>() / count;
+    let size = (first().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count).sqrt();
     let scale = if size > 0.0 { START / size } else { 0.0 };
     y.iter_mut().for_each(|value| *value *= scale);
-    Ok(y)
+    y
+}
+
+/// The coordinates of all rows from those of the points.
+fn coordinates(points: &DistinctRows, width: usize, y: Vec<f64>) -> Array2<f64> {
+    // proof: the descent has a place for every point.
+    points.rows.spread(Array2::from_shape_vec((points.firsts.len(), width), y).expect("a place each"))
+}
+
+/// Show a map to the context's observer: whether to go on.
+fn show(ctx: &Ctx, points: &DistinctRows, width: usize, iteration: usize, cost: f64, y: &[f64]) -> bool {
+    let embedding = coordinates(points, width, y.to_vec());
+    ctx.observer().is_none_or(|look| look(&Snapshot { iteration, cost, embedding: embedding.view() }))
 }
 
 /// The lists of a sparse graph, of `k` neighbours each.
@@ -311,5 +400,9 @@ impl Model for FittedTsne {
 
     fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         self.map.place(data, ctx)
+    }
+
+    fn nearest_distances(&self, data: Data<'_>, ctx: &Ctx) -> Result<Vec<f64>> {
+        self.map.nearest_distances(data, ctx)
     }
 }

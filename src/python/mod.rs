@@ -63,6 +63,20 @@ impl Model {
         Ok(placed.into_pyarray(py))
     }
 
+    /// Distances of new rows to the nearest training row.
+    fn nearest_distances<'py>(
+        &self,
+        py: Python<'py>,
+        data: PyData<'py>,
+        n_jobs: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let data = data.view()?;
+        let inner = &*self.inner;
+        let found = run(py, Job::new(n_jobs, progress), |ctx| inner.nearest_distances(data, ctx))?;
+        Ok(found.into_pyarray(py))
+    }
+
     /// Points for given coordinates.
     fn inverse_transform<'py>(
         &self,
@@ -126,7 +140,7 @@ fn methods_<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
 
 /// Fit a method by name.
 #[pyfunction]
-#[pyo3(signature = (method, params, data, n_jobs, seed, progress, memory_limit))]
+#[pyo3(signature = (method, params, data, n_jobs, seed, progress, memory_limit, callback=None))]
 fn fit(
     py: Python<'_>,
     method: &str,
@@ -136,11 +150,12 @@ fn fit(
     seed: u64,
     progress: Option<Py<PyAny>>,
     memory_limit: Option<u64>,
+    callback: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
     let params = parameters(params)?;
     let built = at_once(py, || methods::build(method, &params))?;
     let data = data.view()?;
-    let job = Job::new(n_jobs, progress).seed(seed).memory_limit(memory_limit);
+    let job = Job::new(n_jobs, progress).seed(seed).memory_limit(memory_limit).callback(callback);
     let inner = run(py, job, |ctx| built.fit(data, ctx))?;
     Ok(Model { method: method.to_string(), inner })
 }

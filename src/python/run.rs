@@ -7,10 +7,12 @@
 //! anything is raised, so nothing is left running and no input is still read.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use ndarray::Array2;
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 
 use super::errors::{emit, internal, raise};
@@ -28,12 +30,13 @@ pub struct Job {
     seed: u64,
     progress: Option<Py<PyAny>>,
     memory_limit: Option<u64>,
+    callback: Option<Py<PyAny>>,
 }
 
 impl Job {
     /// A job on `threads` threads that reports to `progress`.
     pub fn new(threads: usize, progress: Option<Py<PyAny>>) -> Self {
-        Job { threads, seed: 0, progress, memory_limit: None }
+        Job { threads, seed: 0, progress, memory_limit: None, callback: None }
     }
 
     /// With this seed.
@@ -41,9 +44,37 @@ impl Job {
         Job { seed, ..self }
     }
 
+    /// With a function of Python's that is shown maps while they are optimised.
+    pub fn callback(self, callback: Option<Py<PyAny>>) -> Self {
+        Job { callback, ..self }
+    }
+
     /// With this ceiling on memory.
     pub fn memory_limit(self, memory_limit: Option<u64>) -> Self {
         Job { memory_limit, ..self }
+    }
+}
+
+/// A map on its way to Python: iteration, cost, coordinates, and where the answer goes.
+struct Looked {
+    iteration: usize,
+    cost: f64,
+    embedding: Array2<f64>,
+    answer: Sender<bool>,
+}
+
+/// What the worker says to the thread that waits for it.
+enum Event {
+    Looked(Looked),
+    Ended,
+}
+
+/// Says that the worker has ended, however it did.
+struct Ending(Sender<Event>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.0.send(Event::Ended);
     }
 }
 
@@ -78,11 +109,21 @@ fn supervise<T: Send>(job: Job, work: impl FnOnce(&Ctx) -> Result<T> + Send) -> 
     if let Some(bytes) = job.memory_limit {
         ctx = ctx.with_memory_limit(bytes);
     }
+    let (events, done) = channel::<Event>();
+    if job.callback.is_some() {
+        let events = events.clone();
+        // The function is called by the thread that called us; the worker waits for its answer.
+        ctx = ctx.with_observer(move |map| {
+            let (answer, answered) = channel();
+            let embedding = map.embedding.to_owned();
+            let looked = Looked { iteration: map.iteration, cost: map.cost, embedding, answer };
+            events.send(Event::Looked(looked)).is_ok() && answered.recv().unwrap_or(false)
+        });
+    }
     let ctx = &ctx;
     std::thread::scope(|scope| {
-        let (finished, done) = channel::<()>();
         let worker = Builder::new().name("planish".into()).spawn_scoped(scope, move || {
-            let _dropped_at_the_end = finished;
+            let _ends = Ending(events);
             // Whatever the work does in parallel, it does in this call's own threads.
             ctx.install(|| work(ctx))
         });
@@ -90,7 +131,7 @@ fn supervise<T: Send>(job: Job, work: impl FnOnce(&Ctx) -> Result<T> + Send) -> 
             Ok(worker) => worker,
             Err(fault) => return Outcome::Broken(format!("no thread could be started: {fault}")),
         };
-        let interrupted = watch(&done, &ctx.watch(), job.progress.as_ref()).err();
+        let interrupted = watch(&done, &ctx.watch(), &job).err();
         match (worker.join(), interrupted) {
             (_, Some(error)) => Outcome::Interrupted(error),
             (Ok(result), None) => Outcome::Done(result, ctx.take_warnings()),
@@ -100,17 +141,21 @@ fn supervise<T: Send>(job: Job, work: impl FnOnce(&Ctx) -> Result<T> + Send) -> 
 }
 
 /// Wait for the worker; an exception from Python stops it.
-fn watch(done: &Receiver<()>, work: &Watch, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+fn watch(done: &Receiver<Event>, work: &Watch, job: &Job) -> PyResult<()> {
     let mut reported = Instant::now();
     loop {
-        match done.recv_timeout(SIGNAL_PERIOD) {
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            Err(RecvTimeoutError::Timeout) => {}
-        }
+        let event = match done.recv_timeout(SIGNAL_PERIOD) {
+            Ok(Event::Ended) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Ok(Event::Looked(looked)) => Some(looked),
+            Err(RecvTimeoutError::Timeout) => None,
+        };
         let due = reported.elapsed() >= PROGRESS_PERIOD;
         let answer = Python::attach(|py| {
             py.check_signals()?;
-            if let (Some(report), true) = (progress, due) {
+            if let (Some(looked), Some(callback)) = (event, &job.callback) {
+                show(py, looked, callback)?;
+            }
+            if let (Some(report), true) = (&job.progress, due) {
                 let now = work.progress();
                 report.call1(py, (now.stage, now.done, now.total))?;
             }
@@ -124,6 +169,15 @@ fn watch(done: &Receiver<()>, work: &Watch, progress: Option<&Py<PyAny>>) -> PyR
             return Err(error);
         }
     }
+}
+
+/// Show a map to a function of Python's: something true ends the optimisation.
+fn show(py: Python<'_>, looked: Looked, callback: &Py<PyAny>) -> PyResult<()> {
+    let embedding = looked.embedding.into_pyarray(py);
+    let ends = callback.call1(py, (looked.iteration, looked.cost, embedding))?.is_truthy(py)?;
+    // A worker that was stopped meanwhile does not listen any more.
+    let _ = looked.answer.send(!ends);
+    Ok(())
 }
 
 fn describe(panic: &(dyn std::any::Any + Send)) -> String {

@@ -48,8 +48,9 @@ def test_divergence_is_that_of_the_map():
     X = np.random.default_rng(0).normal(size=(80, 5))
     P = conditional(squareform(pdist(X)), 12)
     tsne = TSNE(perplexity=12, method="exact").fit(X)
+    # Probabilities are kept in single precision.
     assert tsne.kl_divergence_ == pytest.approx(
-        divergence((P + P.T) / 160, tsne.embedding_), rel=1e-9
+        divergence((P + P.T) / 160, tsne.embedding_), rel=1e-7
     )
     # With a neighbour graph of 37 of 79 rows the rest of each row has next to nothing.
     near = TSNE(perplexity=12).fit(X)

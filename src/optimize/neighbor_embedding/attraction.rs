@@ -6,31 +6,32 @@
 
 use rayon::prelude::*;
 
-use super::field::Student;
+use super::field::{Real, Student};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::kernel::joint_probabilities::JointProbabilities;
 use crate::linalg::PARTS;
+use crate::linalg::exp::ln_in_place;
 
 /// Points of one task.
 const ROWS: usize = 128;
 
-/// The attraction of every point, row by row, into `forces`.
+/// The attraction of every point, row by row, into `forces`, in the precision of `places`.
 ///
 /// # Errors
 /// Cancellation.
-pub fn attraction(
+pub fn attraction<T: Real>(
     joint: &JointProbabilities,
     law: Student,
-    y: &[f64],
+    places: &[T],
     width: usize,
     forces: &mut [f64],
     ctx: &Ctx,
 ) -> Result<()> {
     forces.par_chunks_mut(ROWS * width).enumerate().try_for_each(|(task, forces)| {
         ctx.check()?;
-        let pass = RowsPass { joint, inverse: 1.0 / law.dof, y, first: task * ROWS, width, forces };
-        pulp::Arch::new().dispatch(pass);
+        let inverse = T::of(1.0 / law.dof);
+        pulp::Arch::new().dispatch(RowsPass { joint, inverse, places, first: task * ROWS, width, forces });
         Ok(())
     })
 }
@@ -50,32 +51,35 @@ pub fn attraction_cost(
         .into_par_iter()
         .map(|task| {
             ctx.check()?;
-            let mut sum = 0.0;
+            let (mut sum, mut logs) = (0.0, Vec::new());
             for row in task * ROWS..((task + 1) * ROWS).min(joint.len()) {
                 let own = &y[row * width..(row + 1) * width];
-                for at in joint.offsets[row]..joint.offsets[row + 1] {
-                    let other = joint.indices[at] as usize * width;
-                    let gaps = own.iter().zip(&y[other..other + width]);
-                    let squared = gaps.fold(0.0, |sum, (a, b)| sum + (a - b) * (a - b));
-                    sum += joint.values[at] * law.negative_log(squared);
-                }
+                let range = joint.offsets[row]..joint.offsets[row + 1];
+                logs.clear();
+                logs.extend(joint.indices[range.clone()].iter().map(|&other| {
+                    let gaps = own.iter().zip(&y[other as usize * width..(other as usize + 1) * width]);
+                    1.0 + gaps.fold(0.0, |sum, (a, b)| sum + (a - b) * (a - b)) / law.dof
+                }));
+                ln_in_place(&mut logs);
+                let each = joint.values[range].iter().zip(&logs);
+                sum += each.map(|(&value, log)| f64::from(value) * log).sum::<f64>();
             }
             Ok(sum)
         })
         .collect::<Result<_>>()?;
-    Ok(parts.iter().sum())
+    Ok(law.exponent() * parts.iter().sum::<f64>())
 }
 
-struct RowsPass<'a> {
+struct RowsPass<'a, T> {
     joint: &'a JointProbabilities,
-    inverse: f64,
-    y: &'a [f64],
+    inverse: T,
+    places: &'a [T],
     first: usize,
     width: usize,
     forces: &'a mut [f64],
 }
 
-impl pulp::WithSimd for RowsPass<'_> {
+impl<T: Real> pulp::WithSimd for RowsPass<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -89,18 +93,19 @@ impl pulp::WithSimd for RowsPass<'_> {
     }
 }
 
-impl RowsPass<'_> {
+impl<T: Real> RowsPass<'_, T> {
     #[inline(always)]
     fn fixed<const P: usize>(self) {
-        let places = self.y.as_chunks::<P>().0;
+        let one = T::of(1.0);
+        let places = self.places.as_chunks::<P>().0;
         for (row, force) in (self.first..).zip(self.forces.as_chunks_mut::<P>().0) {
             let own = places[row];
             let range = self.joint.offsets[row]..self.joint.offsets[row + 1];
             let (others, other_rest) = self.joint.indices[range.clone()].as_chunks::<PARTS>();
             let (values, value_rest) = self.joint.values[range].as_chunks::<PARTS>();
-            let mut sums = [[0.0; PARTS]; P];
+            let mut sums = [[T::default(); PARTS]; P];
             for (others, values) in others.iter().zip(values) {
-                let mut gaps = [[0.0; PARTS]; P];
+                let mut gaps = [[T::default(); PARTS]; P];
                 for lane in 0..PARTS {
                     let place = &places[others[lane] as usize];
                     (0..P).for_each(|k| gaps[k][lane] = own[k] - place[k]);
@@ -110,36 +115,36 @@ impl RowsPass<'_> {
                     for k in 1..P {
                         squared += gaps[k][lane] * gaps[k][lane];
                     }
-                    let pull = values[lane] / (1.0 + squared * self.inverse);
+                    let pull = T::from_f32(values[lane]) / (one + squared * self.inverse);
                     (0..P).for_each(|k| sums[k][lane] += pull * gaps[k][lane]);
                 }
             }
             for (lane, (&other, &value)) in other_rest.iter().zip(value_rest).enumerate() {
                 let place = &places[other as usize];
-                let gaps: [f64; P] = std::array::from_fn(|k| own[k] - place[k]);
-                let squared = gaps.iter().fold(0.0, |sum, gap| sum + gap * gap);
-                let pull = value / (1.0 + squared * self.inverse);
+                let gaps: [T; P] = std::array::from_fn(|k| own[k] - place[k]);
+                let squared = gaps.iter().fold(T::default(), |sum, &gap| sum + gap * gap);
+                let pull = T::from_f32(value) / (one + squared * self.inverse);
                 (0..P).for_each(|k| sums[k][lane] += pull * gaps[k]);
             }
-            *force = sums.map(|lanes| lanes.iter().sum());
+            *force = sums.map(|lanes| lanes.iter().map(|sum| sum.wide()).sum());
         }
     }
 
-    #[inline(always)]
     fn any_width(self) {
         let width = self.width;
+        let inverse = self.inverse.wide();
         let mut gaps = vec![0.0; width];
         for (row, force) in (self.first..).zip(self.forces.chunks_exact_mut(width)) {
             force.fill(0.0);
-            let own = &self.y[row * width..(row + 1) * width];
+            let own = &self.places[row * width..(row + 1) * width];
             for at in self.joint.offsets[row]..self.joint.offsets[row + 1] {
                 let other = self.joint.indices[at] as usize * width;
                 let mut squared = 0.0;
                 for k in 0..width {
-                    gaps[k] = own[k] - self.y[other + k];
+                    gaps[k] = own[k].wide() - self.places[other + k].wide();
                     squared += gaps[k] * gaps[k];
                 }
-                let pull = self.joint.values[at] / (1.0 + squared * self.inverse);
+                let pull = f64::from(self.joint.values[at]) / (1.0 + squared * inverse);
                 force.iter_mut().zip(&gaps).for_each(|(sum, gap)| *sum += pull * gap);
             }
         }

@@ -33,6 +33,8 @@ pub trait Real:
 {
     /// Rounded from double precision.
     fn of(value: f64) -> Self;
+    /// The same number.
+    fn from_f32(value: f32) -> Self;
     /// In double precision.
     fn wide(self) -> f64;
     /// Square root.
@@ -43,6 +45,10 @@ impl Real for f32 {
     #[inline(always)]
     fn of(value: f64) -> f32 {
         value as f32
+    }
+    #[inline(always)]
+    fn from_f32(value: f32) -> f32 {
+        value
     }
     #[inline(always)]
     fn wide(self) -> f64 {
@@ -58,6 +64,10 @@ impl Real for f64 {
     #[inline(always)]
     fn of(value: f64) -> f64 {
         value
+    }
+    #[inline(always)]
+    fn from_f32(value: f32) -> f64 {
+        f64::from(value)
     }
     #[inline(always)]
     fn wide(self) -> f64 {

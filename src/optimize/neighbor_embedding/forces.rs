@@ -1,36 +1,39 @@
 //! The gradient of the Kullback–Leibler divergence, and the divergence itself.
 //!
-//! Attraction minus repulsion. Repulsion is a sum over all pairs, exact or by a tree; its
-//! normaliser Z is added up in the order of the points, whatever the number of threads.
+//! Attraction minus repulsion. Repulsion is a sum over all pairs, exact, by a tree or by a grid,
+//! whichever [`super::cost`] says is fastest for this number of points and this size of the map;
+//! its normaliser Z is added up in the order of the points, whatever the number of threads.
 //! A point that stands for w rows moves by the gradient of one of them.
 
 use rayon::prelude::*;
 
 use super::attraction::{attraction, attraction_cost};
+use super::cost::{Repulsion, choose};
 use super::field::{Real, Sources, Student};
+use super::grid::Grid;
 use super::tree::Tree;
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::kernel::joint_probabilities::JointProbabilities;
+use crate::linalg::exp::ln;
 use crate::params::choices;
 
 choices! {
     /// How the repulsion of all pairs is added up.
     RepulsionMethod {
-        /// By a tree, up to an angle; all pairs of few points.
-        BarnesHut = "barnes_hut",
-        /// All pairs, and the probabilities of all pairs too.
-        Exact = "exact",
-        /// `BarnesHut` for up to three coordinates, all pairs for more.
+        /// By all pairs, a tree or a grid, whichever is fastest.
         Auto = "auto",
+        /// By a tree.
+        BarnesHut = "barnes_hut",
+        /// By a grid and Fourier transforms.
+        Fft = "fft",
+        /// By all pairs, and with the probabilities of all pairs too.
+        Exact = "exact",
     }
 }
 
-/// Up to this many points all pairs are added up in double precision.
+/// Up to this many points all is in double precision.
 const DOUBLE: usize = 1024;
-/// Up to this many points all pairs are added up: exact, for twice the time of a tree there
-/// (2 100 points, one thread: 1.35 against 0.57 ms an iteration).
-const FEW: usize = 2048;
 /// Up to this many points the normaliser of a divergence that is reported is exact.
 pub const EXACT_NORMALIZER: usize = 20_000;
 /// Points of one task.
@@ -54,57 +57,68 @@ pub struct Forces<'a> {
 /// Room for a gradient, kept from one iteration to the next.
 #[derive(Debug, Default)]
 pub struct Room {
+    /// Σ w k of every point.
     totals: Vec<f64>,
+    /// Σ w k u (y − y_j) of every point.
     pushes: Vec<f64>,
+    /// Σ p u (y − y_j) of every point.
+    pulls: Vec<f64>,
+    places: Vec<f32>,
+    grid: Grid,
 }
 
 impl Forces<'_> {
-    /// Whether a tree is used.
-    fn by_tree(&self) -> bool {
-        self.method != RepulsionMethod::Exact && self.width <= 3 && self.joint.len() > FEW && self.angle > 0.0
-    }
-
-    /// The gradient at `y` with attraction multiplied by `exaggeration`; Z.
+    /// Attraction and repulsion at `y` into the room, both without their factors; Z.
     ///
     /// # Errors
     /// Cancellation.
-    pub fn gradient(
-        &self,
-        y: &[f64],
-        exaggeration: f64,
-        gradient: &mut [f64],
-        room: &mut Room,
-        ctx: &Ctx,
-    ) -> Result<f64> {
-        attraction(self.joint, self.law, y, self.width, gradient, ctx)?;
-        let normalizer = self.repulsion(y, self.by_tree(), room, ctx)?;
-        let (factor, width) = (self.law.factor(), self.width);
-        let weights = self.joint.weights.as_deref();
-        let inverse = if normalizer > 0.0 { 1.0 / normalizer } else { 0.0 };
-        for (row, (pull, push)) in
-            gradient.chunks_exact_mut(width).zip(room.pushes.chunks_exact(width)).enumerate()
-        {
-            let share = exaggeration / weights.map_or(1.0, |weights| weights[row]);
-            for (pull, push) in pull.iter_mut().zip(push) {
-                *pull = factor * (share * *pull - inverse * push);
-            }
+    pub fn compute(&self, y: &[f64], room: &mut Room, ctx: &Ctx) -> Result<f64> {
+        room.pulls.resize(y.len(), 0.0);
+        if self.joint.len() <= DOUBLE {
+            attraction(self.joint, self.law, y, self.width, &mut room.pulls, ctx)?;
+        } else {
+            room.places.clear();
+            room.places.extend(y.iter().map(|&value| value as f32));
+            attraction(self.joint, self.law, &room.places, self.width, &mut room.pulls, ctx)?;
         }
-        Ok(normalizer)
+        self.repulsion(y, choose(self, y), room, ctx)
+    }
+
+    /// Coordinate `at` of the gradient, from what [`Self::compute`] left in the room, with
+    /// attraction multiplied by `exaggeration`.
+    pub fn slope(&self, room: &Room, at: usize, exaggeration: f64, normalizer: f64) -> f64 {
+        let rows = self.joint.weights.as_ref().map_or(1.0, |weights| weights[at / self.width]);
+        let inverse = if normalizer > 0.0 { 1.0 / normalizer } else { 0.0 };
+        self.law.factor() * (exaggeration / rows * room.pulls[at] - inverse * room.pushes[at])
+    }
+
+    /// The gradient at `y`.
+    ///
+    /// # Errors
+    /// Cancellation.
+    #[cfg(test)]
+    pub fn gradient(&self, y: &[f64], ctx: &Ctx) -> Result<Vec<f64>> {
+        let mut room = Room::default();
+        let normalizer = self.compute(y, &mut room, ctx)?;
+        Ok((0..y.len()).map(|at| self.slope(&room, at, 1.0, normalizer)).collect())
     }
 
     /// Σ w_b k u (y_a − y_b) of every point into the room; Z.
-    fn repulsion(&self, y: &[f64], by_tree: bool, room: &mut Room, ctx: &Ctx) -> Result<f64> {
+    fn repulsion(&self, y: &[f64], by: Repulsion, room: &mut Room, ctx: &Ctx) -> Result<f64> {
         let n = self.joint.len();
         room.totals.resize(n, 0.0);
         room.pushes.resize(n * self.width, 0.0);
-        let weights = self.joint.weights.as_deref();
+        let (law, weights) = (self.law, self.joint.weights.as_deref());
         let (totals, pushes) = (&mut room.totals[..], &mut room.pushes[..]);
-        match (by_tree, self.width) {
-            (true, 1) => Tree::<1>::new(y, weights).field(self.law, self.angle, totals, pushes, ctx)?,
-            (true, 2) => Tree::<2>::new(y, weights).field(self.law, self.angle, totals, pushes, ctx)?,
-            (true, _) => Tree::<3>::new(y, weights).field(self.law, self.angle, totals, pushes, ctx)?,
-            (false, _) if n <= DOUBLE => self.all_pairs::<f64>(y, totals, pushes, ctx)?,
-            (false, _) => self.all_pairs::<f32>(y, totals, pushes, ctx)?,
+        match (by, self.width) {
+            (Repulsion::Grid(spacing), width) => {
+                room.grid.field(law, spacing, y, width, weights, totals, pushes, ctx)?
+            }
+            (Repulsion::Tree, 1) => Tree::<1>::new(y, weights).field(law, self.angle, totals, pushes, ctx)?,
+            (Repulsion::Tree, 2) => Tree::<2>::new(y, weights).field(law, self.angle, totals, pushes, ctx)?,
+            (Repulsion::Tree, _) => Tree::<3>::new(y, weights).field(law, self.angle, totals, pushes, ctx)?,
+            (Repulsion::Pairs, _) if n <= DOUBLE => self.all_pairs::<f64>(y, totals, pushes, ctx)?,
+            (Repulsion::Pairs, _) => self.all_pairs::<f32>(y, totals, pushes, ctx)?,
         }
         // Every row has met itself, at k = 1.
         let sum = |(row, total): (usize, &f64)| weights.map_or(1.0, |weights| weights[row]) * (total - 1.0);
@@ -128,7 +142,7 @@ impl Forces<'_> {
     /// Cancellation.
     pub fn divergence_with(&self, y: &[f64], normalizer: f64, ctx: &Ctx) -> Result<f64> {
         let cost = attraction_cost(self.joint, self.law, y, self.width, ctx)?;
-        let log = if normalizer > 0.0 { crate::linalg::exp::ln(normalizer) } else { 0.0 };
+        let log = if normalizer > 0.0 { ln(normalizer) } else { 0.0 };
         Ok(self.joint.negative_entropy + cost + self.joint.total * log)
     }
 
@@ -137,8 +151,9 @@ impl Forces<'_> {
     /// # Errors
     /// Cancellation.
     pub fn divergence(&self, y: &[f64], ctx: &Ctx) -> Result<f64> {
-        let by_tree = self.by_tree() && self.joint.len() > EXACT_NORMALIZER;
-        let normalizer = self.repulsion(y, by_tree, &mut Room::default(), ctx)?;
+        let few = self.joint.len() <= EXACT_NORMALIZER;
+        let by = if few { Repulsion::Pairs } else { choose(self, y) };
+        let normalizer = self.repulsion(y, by, &mut Room::default(), ctx)?;
         self.divergence_with(y, normalizer, ctx)
     }
 }

@@ -89,7 +89,7 @@ pub fn shape([low, high]: [[f64; 2]; 2], spacing: f64) -> Option<[usize; 2]> {
 
 impl Grid {
     /// The field at every point: Σ w k into `totals`, Σ w k u (y − y_j) into `forces`, by row.
-    /// False, and nothing done, where the map is too large for a grid.
+    /// Only for maps that have a [`shape`].
     ///
     /// # Errors
     /// Cancellation.
@@ -103,9 +103,9 @@ impl Grid {
         totals: &mut [f64],
         forces: &mut [f64],
         ctx: &Ctx,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let corners = corners(y, width);
-        let Some([rows, columns]) = shape(corners, spacing) else { return Ok(false) };
+        let Some([rows, columns]) = shape(corners, spacing) else { return Ok(()) };
         let layout = Layout { y, width, low: corners[0], spacing, columns };
         self.sort(&layout, rows);
         self.nodes.clear();
@@ -120,8 +120,7 @@ impl Grid {
             let read = Read { layout: &layout, nodes, first: task * CHUNK, slope, totals, forces };
             pulp::Arch::new().dispatch(read);
             Ok(())
-        })?;
-        Ok(true)
+        })
     }
 
     /// The points in the order of the rows of nodes they are in.
@@ -286,8 +285,7 @@ impl pulp::WithSimd for Read<'_> {
         };
         let each = totals.iter_mut().zip(forces.chunks_exact_mut(layout.width)).enumerate();
         for (at, (total, force)) in each {
-            let ((column, right), (row, up)) =
-                (layout.place(first + at, 0), layout.place(first + at, 1));
+            let ((column, right), (row, up)) = (layout.place(first + at, 0), layout.place(first + at, 1));
             let (across, down, down_slopes) = (splines(right), splines(up), slopes(up));
             let (mut level, mut tilt) = ([0.0; WIDE], [0.0; WIDE]);
             for a in 0..ORDER {

@@ -5,8 +5,9 @@
 //! ```text
 //! forces ─┬─ attraction   along the pairs that have a probability
 //!         └─ repulsion ─┬─ all points, or
-//!                       └─ tree: points near, cells far (Barnes–Hut)
-//!                              └─ field: the sums over sources, in fixed lanes
+//!            by cost    ├─ tree: points near, cells far (Barnes–Hut), or
+//!                       │      └─ field: the sums over sources, in fixed lanes
+//!                       └─ grid: the slope of a potential, by Fourier transforms
 //! descent   momentum, gains, early exaggeration
 //! ```
 //!
@@ -17,6 +18,7 @@
 //! Coordinates are stored row by row in this folder: a pair reads both points whole.
 
 pub mod attraction;
+pub mod cost;
 pub mod descent;
 pub mod field;
 pub mod forces;
