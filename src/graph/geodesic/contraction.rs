@@ -86,7 +86,8 @@ impl Supernodes {
         let mut place = vec![ROOT; graph.len()];
         let mut blocks = Vec::with_capacity(count);
         // Additions, a million of them a step: the last supernodes have most of them.
-        let later = |steps: std::ops::Range<usize>| steps.map(|step| u64::from(elimination.later[step]).pow(2));
+        let later =
+            |steps: std::ops::Range<usize>| steps.map(|step| u64::from(elimination.later[step]).pow(2));
         let work = |steps: std::ops::Range<usize>| later(steps).sum::<u64>();
         ctx.stage("contraction", (work(0..graph.len()) >> 20) as usize + 1);
         let mut done = 0;
