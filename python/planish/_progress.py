@@ -8,6 +8,7 @@ places can hear of it: stderr, asked for by ``verbose``, and scikit-learn's call
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +24,10 @@ Report = Callable[[str, int, int], None]
 # Seconds between two lines of a log.
 _QUIET = 3.0
 _EVERY_CALL = 2
-_KNOWN = "{desc} {percentage:3.0f} %|{bar}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}, {rate_noinv_fmt}]"
+_KNOWN = (
+    "{desc} {percentage:3.0f} %|{bar}| {n_fmt}/{total_fmt} "
+    "[{elapsed}<{remaining}, {rate_noinv_fmt}]"
+)
 _UNKNOWN = "{desc} {n_fmt} [{elapsed}, {rate_noinv_fmt}]"
 
 
@@ -134,7 +138,7 @@ class ProgressBar:
                 unit_scale=True,
                 miniters=0,
                 mininterval=0,
-                dynamic_ncols=True,
+                **_width(),
             )
         else:
             self.bar.set_description_str(text, refresh=False)
@@ -154,6 +158,15 @@ def _bar_class() -> Any:
         from tqdm.std import tqdm
 
     return type("Bar", (tqdm,), {"monitor_interval": 0})
+
+
+def _width() -> dict[str, Any]:
+    """Return how wide a bar is: as the terminal, also while it changes, if that is known."""
+    try:
+        known = os.get_terminal_size(sys.stderr.fileno()).columns > 0
+    except (AttributeError, OSError, ValueError):
+        known = False
+    return {"dynamic_ncols": True} if known else {"ncols": 80, "nrows": 24}
 
 
 def _in_notebook() -> bool:

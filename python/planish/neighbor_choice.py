@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
+from ._data import csr
 from ._docs import documented
 from ._random import check_seed
 from ._types import Floats, Indices, MatrixLike, NativeMetric, RandomState
@@ -100,6 +100,7 @@ class NeighborSuggestion:
     reasons: list[str] = field(repr=False)
 
     def __str__(self) -> str:
+        """Return the reasons, one after the other."""
         return " ".join(self.reasons)
 
     def to_frame(self) -> pd.DataFrame:
@@ -178,7 +179,9 @@ def suggest_n_neighbors(
     rows = checked_rows(X)
     n = rows.shape[0]
     if n < _FEWEST:
-        raise InputError(f"{n} rows are too few to choose neighbours among: give at least {_FEWEST}")
+        raise InputError(
+            f"{n} rows are too few to choose neighbours among: give at least {_FEWEST}"
+        )
     most = _count("max_neighbors", max_neighbors, _TRIED[0])
     width = _count("n_components", n_components, 1)
     sources = _sources(n, n_sources, width, random_state)
@@ -186,10 +189,7 @@ def suggest_n_neighbors(
     distances, indices = kneighbors(rows, tried[-1], metric=metric, n_jobs=n_jobs)
     if not distances.any():
         raise InputError("all rows are equal up to rounding: there is nothing to choose")
-    trials = [
-        _trial(distances[:, :k], indices[:, :k], sources, width, random_state, n_jobs)
-        for k in tried
-    ]
+    trials = [_trial(distances[:, :k], indices[:, :k], sources, width, n_jobs) for k in tried]
     return _judged(trials, n, len(sources))
 
 
@@ -227,14 +227,13 @@ def _trial(
     indices: Indices,
     sources: Indices,
     width: int,
-    random_state: RandomState,
     n_jobs: int | None,
 ) -> NeighborTrial:
     n, k = distances.shape
     offsets = np.arange(0, n * k + 1, k)
-    graph = csr_array((distances.ravel(), indices.ravel(), offsets), shape=(n, n))
+    graph = csr(distances.ravel(), indices.ravel(), offsets, (n, n))
     # scipy.sparse.csgraph takes a stored zero, an edge between duplicates, for no edge.
-    pattern = csr_array((np.ones(n * k), indices.ravel(), offsets), shape=(n, n))
+    pattern = csr(np.ones(n * k), indices.ravel(), offsets, (n, n))
     components, labels = connected_components(pattern, directed=False)
     main = sources[labels[sources] == np.bincount(labels).argmax()]
     variance = _residual_variance(graph, main, width, n_jobs)
@@ -327,8 +326,10 @@ def _reasons(
             "disconnected='largest'."
         )
     elif end is not None and end.shortcuts:
-        edges = "1 edge looks like a shortcut" if end.shortcuts == 1 else (
-            f"{end.shortcuts} edges look like shortcuts"
+        edges = (
+            "1 edge looks like a shortcut"
+            if end.shortcuts == 1
+            else (f"{end.shortcuts} edges look like shortcuts")
         )
         said.append(f"With {end.n_neighbors} neighbours {edges} between parts that are far apart.")
     elif end is not None:
