@@ -99,7 +99,7 @@ class ProgressBar:
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Report that ``done`` of ``total`` steps of ``stage`` are finished."""
         if self.bar is None or stage != self.stage or done < self.bar.n:
-            self._begin(stage, total)
+            self._begin(stage, done, total)
         bar = self.bar
         if (bar.total or 0) != total:
             bar.total = total or None
@@ -120,7 +120,7 @@ class ProgressBar:
             self.bar.leave = True
         self._close()
 
-    def _begin(self, stage: str, total: int) -> None:
+    def _begin(self, stage: str, done: int, total: int) -> None:
         if self.bar is not None and self.keep and stage != self.stage:
             if self.bar.total:
                 self.bar.update(self.bar.total - self.bar.n)
@@ -131,6 +131,7 @@ class ProgressBar:
             self.bar = _bar_class()(
                 desc=text,
                 total=total or None,
+                initial=done,
                 bar_format=_KNOWN if total else _UNKNOWN,
                 file=sys.stderr,
                 leave=self.keep,
@@ -143,6 +144,8 @@ class ProgressBar:
         else:
             self.bar.set_description_str(text, refresh=False)
             self.bar.reset(total or None)
+            # What was done before it was first seen does not count for the rate.
+            self.bar.n = self.bar.initial = self.bar.last_print_n = done
 
     def _close(self) -> None:
         if self.bar is not None:

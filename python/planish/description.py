@@ -30,8 +30,8 @@ _NEIGHBORS = 10
 _LISTED = 8
 # Columns whose scales differ by this factor want to be standardised.
 _UNLIKE = 100.0
-# A row this many times the usual spread (of the logarithms) beyond the median is an outlier.
-_FAR = 6.0
+# A row whose neighbours are this many times farther away than theirs is an outlier.
+_FAR = 5.0
 # Rows up to which all pairs are no trouble.
 _FEW, _MANY = 5000, 20_000
 
@@ -229,7 +229,8 @@ def _complete(values: Any, names: list[str], facts: dict[str, Any], said: list[s
     facts["missing_columns"] = [used[at] for at in np.unique(columns)]
     said.append(
         f"{_many(facts['missing'], 'missing value')} and "
-        f"{_many(facts['infinite'], 'infinite one')} in {_many(len(facts['missing_rows']), 'row')} ({_some(facts['missing_rows'])}) and "
+        f"{_many(facts['infinite'], 'infinite one')} in "
+        f"{_many(len(facts['missing_rows']), 'row')} ({_some(facts['missing_rows'])}) and "
         f"{_many(len(facts['missing_columns']), 'column')} ({_some(facts['missing_columns'])}): "
         "drop or impute them (sklearn.impute); MDS takes missing distances. The other rows are "
         "described here."
@@ -247,7 +248,8 @@ def _columns(values: Any, names: list[str], facts: dict[str, Any], said: list[st
     if duplicates:
         said.append(
             f"{_many(duplicates, 'row')} repeat an earlier one: they get its coordinates; t-SNE "
-            "and neighbour graphs see them as very near neighbours, so drop them if they carry nothing."
+            "and neighbour graphs see them as very near neighbours, so drop them if they "
+            "carry nothing."
         )
     if is_sparse(values):
         means = np.asarray(values.mean(axis=0)).ravel()
@@ -309,7 +311,7 @@ def _neighbors(values: Any, labels: Any, facts: dict[str, Any], said: list[str])
     if not distances.any():
         said.append("All rows are equal: there is nothing to embed.")
         return
-    facts["outliers"] = rows[_outliers(distances)].tolist()
+    facts["outliers"] = rows[_outliers(distances, indices)].tolist()
     if facts["outliers"]:
         said.append(
             f"{_many(len(facts['outliers']), 'row')} far from all others "
@@ -363,13 +365,12 @@ def _shape(
     )
 
 
-def _outliers(distances: Floats) -> Any:
-    """Rows whose farthest neighbour is much farther than that of others."""
+def _outliers(distances: Floats, indices: Any) -> Any:
+    """Rows whose neighbours are much farther away than theirs are."""
     reach = distances[:, -1]
-    lengths = np.log(np.maximum(reach, np.finfo(float).tiny))
-    usual = np.median(lengths[reach > 0])
-    spread = 1.4826 * np.median(np.abs(lengths[reach > 0] - usual))
-    return np.flatnonzero((lengths > usual + _FAR * max(spread, 0.25)) & (reach > 0))
+    usual = np.median(reach[reach > 0])
+    theirs = np.median(reach[indices], axis=1)
+    return np.flatnonzero(reach > _FAR * np.where(theirs > 0, theirs, usual))
 
 
 def _suggestions(values: Any, facts: dict[str, Any]) -> list[Suggestion]:
