@@ -11,8 +11,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.manifold import trustworthiness
-
 from ._types import Floats, Indices
 from .exceptions import PlanishWarning
 
@@ -31,6 +29,8 @@ def quality_of(
     k = min(n_neighbors, (len(rows) - 1) // 2)
     if k < 1:
         return {}
+    from sklearn.manifold import trustworthiness
+
     there, here = X[rows], Y[rows]
     if hasattr(there, "toarray"):
         there = there.toarray()

@@ -227,7 +227,7 @@ def compare(
 
     Parameters
     ----------
-    X : {{array-like, sparse matrix, dataframe}} of shape (n_samples, n_features)
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         The data.
     methods : iterable or dict, default=None
         Names of classes of planish, classes, or estimators (planish's or others'), or
@@ -256,7 +256,7 @@ def compare(
     >>> import numpy as np
     >>> from planish import PCA, compare
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [5, 4, 1, 1]
-    >>> found = compare(X, {{"linear": PCA(n_components=2), "curved": "Isomap"}})
+    >>> found = compare(X, {"linear": PCA(n_components=2), "curved": "Isomap"})
     >>> found.rows[0].embedding.shape
     (60, 2)
     """

@@ -141,7 +141,7 @@ def suggest_n_neighbors(
 
     Parameters
     ----------
-    X : {{array-like, sparse matrix}} of shape (n_samples, n_features)
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The data.
     n_components : int, default=2
         Number of coordinates of which the residual variance is taken.
