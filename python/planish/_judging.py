@@ -11,6 +11,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+
 from ._types import Floats, Indices
 from .exceptions import PlanishWarning
 

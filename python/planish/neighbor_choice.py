@@ -242,14 +242,16 @@ def _trial(
 
 def _residual_variance(graph: Any, sources: Indices, width: int, n_jobs: int | None) -> float:
     """1 - R² of geodesic distances and those of their classical scaling, both of `sources`."""
+    from .classical_mds import ClassicalMDS
+
     if len(sources) <= width + 1:
         return float("nan")
     found = geodesic_distances(graph, sources=sources, n_jobs=n_jobs)[:, sources]
     found = np.minimum(found, found.T)
-    squares = found**2
-    means = squares.mean(axis=0)
-    values, vectors = np.linalg.eigh(-0.5 * (squares - means - means[:, None] + means.mean()))
-    places = vectors[:, -width:] * np.sqrt(np.maximum(values[-width:], 0.0))
+    scaling = ClassicalMDS(n_components=width, metric="precomputed", n_jobs=n_jobs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PlanishWarning)
+        places = scaling.fit_transform(found)
     lengths, between = found[np.triu_indices(len(sources), 1)], pdist(places)
     if np.ptp(lengths) == 0 or np.ptp(between) == 0:
         return float("nan")
