@@ -111,12 +111,12 @@ impl Watch {
 
     /// Where the work is now.
     pub fn progress(&self) -> Progress {
-        let stage = *self.meter.stage.lock().unwrap_or_else(|held| held.into_inner());
-        Progress {
-            stage,
-            done: self.meter.done.load(Ordering::Relaxed),
-            total: self.meter.total.load(Ordering::Relaxed),
-        }
+        let stage = self.meter.stage.lock().unwrap_or_else(|held| held.into_inner());
+        let (done, total) =
+            (self.meter.done.load(Ordering::Relaxed), self.meter.total.load(Ordering::Relaxed));
+        // A total may be an estimate.
+        let done = if total > 0 { done.min(total) } else { done };
+        Progress { stage: *stage, done, total }
     }
 }
 
@@ -239,8 +239,14 @@ impl Ctx {
     /// Announce a stage of `total` steps (0: unknown). An optimiser announces its
     /// iterations as steps.
     pub(crate) fn stage(&self, name: &'static str, total: usize) {
-        *self.meter.stage.lock().unwrap_or_else(|held| held.into_inner()) = name;
+        let mut stage = self.meter.stage.lock().unwrap_or_else(|held| held.into_inner());
+        *stage = name;
         self.meter.done.store(0, Ordering::Relaxed);
+        self.meter.total.store(total as u64, Ordering::Relaxed);
+    }
+
+    /// Estimate anew how many steps the current stage has in all.
+    pub(crate) fn expect(&self, total: usize) {
         self.meter.total.store(total as u64, Ordering::Relaxed);
     }
 

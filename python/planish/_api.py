@@ -2,6 +2,10 @@
 
 from . import exceptions as exceptions
 from .classical_mds import ClassicalMDS as ClassicalMDS
+from .comparison import Comparison as Comparison
+from .comparison import compare as compare
+from .description import Description as Description
+from .description import describe as describe
 from .diagnostics import ResidualVariance as ResidualVariance
 from .diagnostics import residual_variance as residual_variance
 from .diffusion_maps import DiffusionMaps as DiffusionMaps
@@ -19,6 +23,8 @@ from .locally_linear import LocallyLinearEmbedding as LocallyLinearEmbedding
 from .locally_linear import locally_linear_embedding as locally_linear_embedding
 from .mds import MDS as MDS
 from .mds import smacof as smacof
+from .neighbor_choice import NeighborSuggestion as NeighborSuggestion
+from .neighbor_choice import suggest_n_neighbors as suggest_n_neighbors
 from .pca import PCA as PCA
 from .sammon_mapping import SammonMapping as SammonMapping
 from .spectral import SpectralEmbedding as SpectralEmbedding

@@ -106,12 +106,14 @@ Number of threads. None uses every core this process may use, unless a
 from the cores, so -1 is all. Results are the same to the last bit whatever the
 number.""",
     "verbose": """
-1 writes progress to stderr about once a second, 2 all of it.""",
+1 shows progress on stderr: a bar with stage, share, rate and time left on a terminal
+or in a notebook, a line every few seconds in a log. 2 leaves the bar of every stage
+there, and writes every report.""",
     # -- parameters of functions ------------------------------------------------------
     "n_jobs_as_estimators": """
 Number of threads, as in the estimators.""",
     "verbose_as_estimators": """
-1 or 2 writes progress to stderr.""",
+1 or 2 shows progress on stderr, as in the estimators.""",
     # -- attributes -------------------------------------------------------------------
     "embedding_": """
 Coordinates of the training rows, float32 when X is float32.""",

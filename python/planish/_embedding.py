@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._callbacks import FitTasks, with_callbacks
 from ._inputs import Input, Points
 from ._threads import thread_count
 from ._transformer import CoreTransformer
@@ -95,7 +96,7 @@ class Embedding(CoreTransformer):
             The fitted estimator. When fit fails or is interrupted, the
             estimator is left exactly as it was before.
         """
-        self._fit(X)
+        self._fit(X, y)
         return self
 
     def fit_transform(self, X: MatrixLike, y: object = None) -> Coordinates:
@@ -114,13 +115,15 @@ class Embedding(CoreTransformer):
             Coordinates of the rows of X, float32 when X is float32; a data frame
             if ``set_output`` says so.
         """
-        self._fit(X)
+        self._fit(X, y)
         # Methods that keep no coordinates place the training rows like any other.
         return self.embedding_ if "embedding_" in vars(self) else self._place(X)
 
     # -- how it is done -------------------------------------------------------------
 
-    def _fit(self, X: Any) -> None:
+    @with_callbacks
+    def _fit(self, X: Any, y: Any = None) -> None:
+        tasks = FitTasks(self, X, y)
         with self._all_or_nothing():
             threads = thread_count(self.n_jobs)
             self._check_python_params()
@@ -129,7 +132,7 @@ class Embedding(CoreTransformer):
             given = self._input_of(rows)
             data = given.training(rows)
             params = {**self._core_params(rows.shape[0]), **given.params}
-            with self._progress("fit") as progress:
+            with self._progress("fit", tasks) as progress:
                 model = _core.fit(
                     self._method,
                     params,
@@ -141,6 +144,7 @@ class Embedding(CoreTransformer):
                     self._callback(),
                 )
             self._remember(model, given, rows)
+            tasks.end()
 
     def _core_params(self, n_samples: int) -> dict[str, Any]:
         """Return the parameters the Rust core checks and uses, as plain Python values."""

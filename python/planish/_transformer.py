@@ -8,7 +8,7 @@ the business of the subclasses.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +16,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from . import _core, _data
+from ._callbacks import CallbackSupport, FitTasks
 from ._inputs import Input
-from ._progress import ProgressPrinter, progress_printer
+from ._progress import Report, progress
 from ._threads import thread_count
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 _PRIVATE_STATE = ("_model", "_input", "_lazy", "_training", "_n_features_out", "_inverse")
 
 
-class CoreTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
+class CoreTransformer(  # type: ignore[misc, unused-ignore]
+    CallbackSupport, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """A transformer whose work is done by a model of the Rust core."""
 
     n_jobs: int | None
@@ -115,12 +118,11 @@ class CoreTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             self.__dict__.update(before)
             raise
 
-    @contextmanager
-    def _progress(self, action: str) -> Iterator[ProgressPrinter | None]:
-        printer = progress_printer(self.verbose, f"{type(self).__name__}.{action}")
-        yield printer
-        if printer is not None:
-            printer.finish()
+    def _progress(
+        self, action: str, tasks: FitTasks | None = None
+    ) -> AbstractContextManager[Report | None]:
+        also = None if tasks is None else tasks.report
+        return progress(self.verbose, f"{type(self).__name__}.{action}", also)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in vars(self)

@@ -14,7 +14,7 @@ from ._docs import documented
 from ._embedding import Embedding
 from ._kernels import NATIVE_KERNELS
 from ._metrics import NATIVE_METRICS, resolve_metric
-from ._progress import progress_printer
+from ._progress import progress
 from ._threads import thread_count
 from ._types import (
     Floats,
@@ -210,7 +210,7 @@ def geodesic_distances(
     starts = None if sources is None else _as_indices(sources)
     if not isinstance(path_method, str):
         raise ParameterError(f"parameter `path_method`: expected a name, got {path_method!r}")
-    threads, progress = thread_count(n_jobs), progress_printer(verbose, "geodesic_distances")
+    threads = thread_count(n_jobs)
     shape = (edges.shape[0] if starts is None else len(starts), edges.shape[0])
     _data.require_memory(
         8 * shape[0] * shape[1],
@@ -218,7 +218,8 @@ def geodesic_distances(
         "give fewer sources at a time",
     )
     found = np.empty(shape)
-    _core.geodesic_distances(_data.graph(edges), starts, path_method, found, threads, progress)
+    with progress(verbose, "geodesic_distances") as report:
+        _core.geodesic_distances(_data.graph(edges), starts, path_method, found, threads, report)
     return found
 
 
@@ -338,7 +339,8 @@ def _search(
 
     data = described(X, "X")
     wanted = None if query is None else described(query, "query")
-    threads, progress = thread_count(n_jobs), progress_printer(verbose, "kneighbors")
-    return _core.kneighbors(
-        data, wanted, n_neighbors, radius, metric, p, algorithm, threads, progress
-    )
+    threads = thread_count(n_jobs)
+    with progress(verbose, "kneighbors") as report:
+        return _core.kneighbors(
+            data, wanted, n_neighbors, radius, metric, p, algorithm, threads, report
+        )

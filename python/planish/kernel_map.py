@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _data
+from ._callbacks import FitTasks, with_callbacks
 from ._docs import documented
 from ._inputs import Points
 from ._threads import thread_count
@@ -139,6 +140,7 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Embed X by the estimator and fit the map to what it finds.
 
@@ -155,6 +157,7 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
             The fitted map. When fit fails or is interrupted, the map is left
             exactly as it was before.
         """
+        tasks = FitTasks(self, X, y)
         with self._all_or_nothing():
             threads = thread_count(self.n_jobs)
             params = self._checked_params()
@@ -162,11 +165,12 @@ class KernelMap(MetaEstimatorMixin, CoreTransformer):  # type: ignore[misc, unus
             checked = self._validated(X, reset=True)
             _data.require_finite(checked)
             self.estimator_, coordinates = self._embedded(X, y)
-            with self._progress("fit") as progress:
+            with self._progress("fit", tasks) as progress:
                 model = _core.fit_kernel_map(
                     params, _data.points(checked), coordinates, threads, progress, None
                 )
             self._keep(model, Points(), checked.dtype)
+            tasks.end()
         return self
 
     def fit_transform(self, X: MatrixLike, y: ArrayLike | None = None) -> Coordinates:

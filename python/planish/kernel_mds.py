@@ -276,13 +276,13 @@ class KernelMDS(Embedding):
         defaults = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0}
         return kernel_arguments(self.kernel, self.kernel_params, defaults)
 
-    def _fit(self, X: Any) -> None:
+    def _fit(self, X: Any, y: Any = None) -> None:
         if not self._drops_zeros():
-            super()._fit(X)
+            super()._fit(X, y)
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RankDeficientWarning)
-            super()._fit(X)
+            super()._fit(X, y)
 
     def _remember(self, model: _core.Model, given: Input, X: Any) -> None:
         super()._remember(model, given, X)

@@ -31,6 +31,7 @@ pub fn table(plan: &Plan, landmarks: &[u32], ctx: &Ctx) -> Result<Array2<f64>> {
     let m = landmarks.len();
     ctx.reserve((16 * m * m) as u64, "the distances between the landmarks", "use fewer landmarks")?;
     let table = Mutex::new(Array2::zeros((m, m)));
+    ctx.stage("shortest paths", m);
     for_each_batch(plan, &Sources::nodes(landmarks), ctx, |batch| {
         let columns: Vec<&[f64; LANES]> = landmarks.iter().map(|&node| batch.node(node as usize)).collect();
         let mut table = table.lock().unwrap_or_else(|held| held.into_inner());
@@ -129,6 +130,7 @@ fn sum_of_parts(
     /// Batches whose parts are in memory at once.
     const WAVE: usize = 8;
     let mut total = Array2::zeros((rows, columns));
+    ctx.stage("shortest paths", landmarks.len());
     for (wave, members) in landmarks.chunks(WAVE * LANES).enumerate() {
         let parts = Mutex::new(vec![None; members.len().div_ceil(LANES)]);
         for_each_batch(plan, &Sources::nodes(members), ctx, |batch| {

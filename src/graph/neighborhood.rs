@@ -52,6 +52,7 @@ impl NeighborhoodParams {
         let searchable = Searchable::new(data, self.metric, self.rule, ctx)?;
         let search = searchable.search(None, self.algorithm, ctx)?;
         let near = searchable.neighbors(&search, self.rule, ctx)?;
+        ctx.stage("graph", 0);
         let graph = Graph::from_neighbors(&near, ctx)?;
         let rows = RowMap::all(near.rows());
         let connected = search.connect(graph, rows, self.policy, ctx)?;

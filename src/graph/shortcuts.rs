@@ -85,6 +85,7 @@ pub fn shortcuts(graph: &Graph, plan: &Plan, ignore: &[(u32, u32)], ctx: &Ctx) -
         return Ok(Vec::new());
     }
     let sources = sample(graph.len(), ctx);
+    ctx.stage("shortcuts", sources.len());
     let traffic = Traffic::new(graph, plan, &sources, ctx)?;
     let ignore: BTreeSet<Ends> = ignore.iter().map(|&(from, to)| ends(from, to)).collect();
     let busy = busy_edges(graph, &traffic, &ignore);

@@ -147,6 +147,7 @@ pub fn kernel_matrix<'a>(
             _ => (vec![0.0; n], vec![0.0; m]),
         };
         let sums = Sums::new(x, y, kernel.sum());
+        ctx.stage("kernel matrix", n);
         // proof: `zeros` is row-major.
         let target = matrix.as_slice_mut().expect("row-major");
         target.par_chunks_mut(ROWS * m).enumerate().try_for_each(|(chunk, out)| {
@@ -164,6 +165,7 @@ pub fn kernel_matrix<'a>(
                     return Err(not_finite(i, j));
                 }
             }
+            ctx.advance(out.len() / m);
             Ok(())
         })
     })?;

@@ -198,6 +198,7 @@ impl<'a> CenteredPacked<'a> {
                                 Band::Narrow(panels) => arch.dispatch(BandProduct { panels, first, columns }),
                             }
                         }
+                        ctx.advance(LANES * band.len());
                         Ok(())
                     })?;
                     Ok(part)
@@ -323,6 +324,10 @@ fn add_tile<T: Stored, const R: usize, const W: usize>(
 impl SymmetricOperator for CenteredPacked<'_> {
     fn dim(&self) -> usize {
         self.distances.n()
+    }
+
+    fn steps(&self) -> usize {
+        self.padded()
     }
 
     fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {

@@ -52,7 +52,12 @@ fn side_by_side<P: Send, T: Send>(
     ctx: &Ctx,
     work: impl Fn(P) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let each = |part| ctx.check().and_then(|()| work(part));
+    let each = |part| {
+        ctx.check()?;
+        let made = work(part)?;
+        ctx.advance(1);
+        Ok(made)
+    };
     if parts.len() <= 1 {
         return parts.into_iter().map(each).collect();
     }

@@ -14,6 +14,11 @@ pub trait SymmetricOperator: Sync {
     /// y ← A·x for a block x of `dim() × b`; y is overwritten.
     fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()>;
 
+    /// Steps of progress that one product reports by itself; 0 of one that is soon over.
+    fn steps(&self) -> usize {
+        0
+    }
+
     /// The matrix itself; by default A applied to the identity, block by block.
     fn to_dense(&self, ctx: &Ctx) -> Result<Array2<f64>> {
         const BLOCK: usize = 16;

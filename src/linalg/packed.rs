@@ -74,6 +74,16 @@ pub enum Band<'a> {
     Narrow(&'a [Panel<f32>]),
 }
 
+impl Band<'_> {
+    /// Number of panels.
+    pub fn len(&self) -> usize {
+        match self {
+            Band::Wide(panels) => panels.len(),
+            Band::Narrow(panels) => panels.len(),
+        }
+    }
+}
+
 /// A symmetric matrix of distances that can be read panel by panel.
 ///
 /// Panel `p` has rows `p * LANES .. (p + 1) * LANES` (positions in `order`)

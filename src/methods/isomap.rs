@@ -125,6 +125,7 @@ impl FittedIsomap {
         // At D + c from every training row the c² of (39) and (40) cancels.
         let linear = 2.0 * self.constant.unwrap_or(0.0);
         let found = Mutex::new(Vec::with_capacity(new.others.len().div_ceil(LANES)));
+        ctx.stage("shortest paths", new.others.len());
         for_each_batch(plan, &Sources::seeds(&new.near), ctx, |batch| {
             let lanes = self.extension.project_lanes(batch.distances(), plan.order(), linear);
             found.lock().unwrap_or_else(|held| held.into_inner()).push((batch.sources().to_vec(), lanes));

@@ -102,7 +102,6 @@ impl Method for Mds {
         let problem =
             Problem::new(data, self.metric.metric(self.p)?, self.weights.as_ref(), self.needs_all(), ctx)?;
         let totals = problem.totals(ctx)?;
-        ctx.stage("stress", self.max_iter * self.init.count(self.n_init));
         let mut transformed = None;
         let best = if totals.squares == 0.0 {
             Best::in_one_place(n, self.n_components) // every δ is zero
@@ -260,7 +259,7 @@ impl Mds {
             Ok((*trace.history.last().unwrap_or(&f64::INFINITY), trace))
         };
         let start = |number: usize| self.start(number, data, problem, totals, ctx);
-        let best = best_of(self.init.count(self.n_init), start, solve)?;
+        let best = best_of(self.init.count(self.n_init), self.max_iter, ctx, start, solve)?;
         best.trace.tell(self.eps, ctx);
         Ok(best)
     }
@@ -308,7 +307,7 @@ impl Mds {
             let value = stress.evaluate(x, &mut vec![0.0; x.len()], ctx)?;
             Ok((value, begun.then(trace)))
         };
-        let mut best = best_of(starts.len(), |_| Ok(starts.next().unwrap_or_default()), solve)?;
+        let mut best = best_of(starts.len(), self.max_iter, ctx, |_| Ok(starts.next().unwrap_or_default()), solve)?;
         best.trace.tell(self.eps, ctx);
         let factor = stress.normalize(&mut best.x, ctx)?;
         let function = stress.disparities.function(&stress.fitted);

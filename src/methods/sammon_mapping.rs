@@ -73,17 +73,16 @@ impl Method for SammonMapping {
         let needs_all = (self.solver == Solver::Sgd).then_some("solver");
         let problem = Problem::new(data, self.metric.metric(self.p)?, None, needs_all, ctx)?;
         let totals = problem.totals(ctx)?; //                                        a (24)
-        ctx.stage("stress", self.max_iter * self.init.count(self.n_init));
         let best = if totals.squares == 0.0 {
             Best::in_one_place(n, self.n_components)
         } else {
             let start = |number: usize| self.start(number, data, &problem, &totals, ctx);
             let count = self.init.count(self.n_init);
             match self.n_neighbors {
-                None => best_of(count, start, |x| self.all_pairs(x, &problem, &totals, ctx))?, //  (25)
+                None => best_of(count, self.max_iter, ctx, start, |x| self.all_pairs(x, &problem, &totals, ctx))?, //  (25)
                 Some(k) => {
                     let (pairs, scale) = self.neighbor_pairs(k, &problem, ctx)?;
-                    best_of(count, start, |x| self.some_pairs(x, &pairs, &totals, scale, ctx))? // (29)
+                    best_of(count, self.max_iter, ctx, start, |x| self.some_pairs(x, &pairs, &totals, scale, ctx))? // (29)
                 }
             }
         };

@@ -206,12 +206,14 @@ impl Best {
 
 /// Minimise from several starts and keep the best; of equals the first. `start` makes the
 /// coordinates of a start and says of which kind they are; `solve` improves them and gives
-/// the value reached.
+/// the value reached. Each start has `max_iter` steps of the stage that is announced here.
 ///
 /// # Errors
 /// Those of either; cancellation.
 pub fn best_of(
     count: usize,
+    max_iter: usize,
+    ctx: &Ctx,
     mut start: impl FnMut(usize) -> Result<(u8, Vec<f64>)>,
     mut solve: impl FnMut(&mut Vec<f64>) -> Result<(f64, Trace)>,
 ) -> Result<Best> {
@@ -219,7 +221,11 @@ pub fn best_of(
     let mut attempts = Vec::with_capacity(count);
     for number in 0..count.max(1) {
         let (kind, mut x) = start(number)?;
+        if number == 0 {
+            ctx.stage("stress", max_iter * count);
+        }
         let (value, trace) = solve(&mut x)?;
+        ctx.advance(max_iter.saturating_sub(trace.iterations()));
         attempts.push(Attempt { kind, value, iterations: trace.iterations() });
         if best.as_ref().is_none_or(|(least, ..)| value < *least) {
             best = Some((value, x, trace));

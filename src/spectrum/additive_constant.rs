@@ -40,6 +40,10 @@ impl SymmetricOperator for Negated<'_> {
         self.0.dim()
     }
 
+    fn steps(&self) -> usize {
+        self.0.steps()
+    }
+
     fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
         self.0.apply(x, y.view_mut(), ctx)?;
         y.mapv_inplace(|value| -value);

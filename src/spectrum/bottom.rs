@@ -117,7 +117,6 @@ fn by_fill(
     options: &Options,
     ctx: &Ctx,
 ) -> Result<Spectrum> {
-    ctx.stage("elimination order", 0);
     // The work is never less than that of rows of equal length.
     let most_fill = (2.0 * matrix.len() as f64 * MOST_WORK).sqrt() as u64;
     let possible = Elimination::dissected(pattern(matrix), most_fill, ctx)?

@@ -191,6 +191,10 @@ impl SymmetricOperator for Filter<'_> {
         self.matrix.dim()
     }
 
+    fn steps(&self) -> usize {
+        self.degree
+    }
+
     /// The three-term recurrence, scaled so that its value at zero stays one.
     fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
         let first = -self.half / self.centre;
@@ -200,10 +204,12 @@ impl SymmetricOperator for Filter<'_> {
         // p₁ = (A − cI)/h · σ
         let scale = sigma / self.half;
         self.matrix.combine(&before, &mut now, [scale, -self.centre * scale, 0.0], ctx)?;
+        ctx.advance(1);
         for _ in 1..self.degree {
             let next = 1.0 / (2.0 / first - sigma);
             let scale = 2.0 * next / self.half;
             self.matrix.combine(&now, &mut before, [scale, -self.centre * scale, -next * sigma], ctx)?;
+            ctx.advance(1);
             std::mem::swap(&mut before, &mut now);
             sigma = next;
         }

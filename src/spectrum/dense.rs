@@ -16,6 +16,7 @@ pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: 
     let bytes = 5 * (n as u64) * (n as u64) * 8;
     let hint = "use the solver 'auto' or 'arpack', which finds the wanted eigenpairs alone";
     ctx.reserve(bytes, "a dense eigenvalue decomposition", hint)?;
+    ctx.stage("all eigenvectors", 0);
     let mut matrix = op.to_dense(ctx)?;
     ctx.check()?;
     let known = match &options.deflate {

@@ -47,15 +47,19 @@ fn basis_limit(k: usize, b: usize) -> usize {
 
 pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
     let mut search = Search::start(op, k, options, ctx)?;
-    ctx.stage("eigenvectors", search.most_steps);
+    ctx.stage("eigenvectors", 0);
+    let steps_of_product = op.steps();
     loop {
         ctx.check()?;
         search.expand()?;
-        ctx.advance(1);
+        ctx.advance(usize::from(steps_of_product == 0));
         if !search.due() {
             continue;
         }
         let pairs = search.rayleigh_ritz()?;
+        if let Some(products) = search.schedule.expected(search.steps) {
+            ctx.expect(products.min(search.most_steps) * steps_of_product.max(1));
+        }
         if pairs.converged || search.steps >= search.most_steps {
             return search.finish(&pairs);
         }
@@ -85,6 +89,8 @@ struct Schedule {
     next_look: usize,
     /// Step of the last look and how many decades were missing then.
     last: Option<(usize, f64)>,
+    /// Steps for one decade, once that can be seen.
+    per_decade: Option<f64>,
 }
 
 impl Schedule {
@@ -96,14 +102,22 @@ impl Schedule {
         let missing = libm::log10(excess);
         self.next_look = step + 1;
         if let Some((before, then)) = self.last
-            && size > Self::CHEAP
             && missing < then
         {
             let pace = (then - missing) / (step - before) as f64;
-            // Convergence speeds up as it goes, so look well before the estimate.
-            self.next_look = step + ((0.6 * missing / pace) as usize).clamp(1, 8);
+            self.per_decade = Some(1.0 / pace);
+            if size > Self::CHEAP {
+                // Convergence speeds up as it goes, so look well before the estimate.
+                self.next_look = step + ((0.6 * missing / pace) as usize).clamp(1, 8);
+            }
         }
         self.last = Some((step, missing));
+    }
+
+    /// Steps in all, at the pace seen so far; at least one more than there were.
+    fn expected(&self, steps: usize) -> Option<usize> {
+        let ((_, missing), per_decade) = (self.last?, self.per_decade?);
+        Some(steps + ((missing * per_decade).clamp(1.0, 1e6) as usize))
     }
 }
 
@@ -185,7 +199,7 @@ impl<'a> Search<'a> {
             size: 0,
             h: Array2::zeros((m, m)),
             next,
-            schedule: Schedule { next_look: 0, last: None },
+            schedule: Schedule { next_look: 0, last: None, per_decade: None },
             last: 0..0,
             outside: Array2::zeros((0, 0)),
         })

@@ -156,8 +156,11 @@ fn by_covariance(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result
     ctx.reserve(6 * (d * d * 8) as u64, "the covariance matrix", "use the Krylov route")?;
     // Tall chunks: each one adds into all of the D × D sum, which should not cost more than the product.
     let rows = ((1usize << 19) / d.max(1)).clamp(64, 1024);
+    ctx.stage("covariance", points.rows());
     let mut scatter = ordered_fold(points.rows(), rows, (d, d), ctx, |rows, sum| {
+        let steps = rows.len();
         add_gram(centred_rows(points, mean, rows).view(), sum);
+        ctx.advance(steps);
     })?;
     mirror(&mut scatter);
     let total = scatter.diag().sum();
@@ -272,6 +275,7 @@ fn by_svd(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found>
     ctx.reserve(4 * (n * d * 8) as u64, "a full singular value decomposition", "use another solver")?;
     let centred = centred_rows(points, mean, 0..n);
     ctx.check()?;
+    ctx.stage("all singular vectors", 0);
     let svd = thin_svd(centred.view())?;
     let total = svd.s.iter().map(|value| value * value).sum();
     let squares = svd.s[..k].iter().map(|value| value * value).collect();

@@ -61,7 +61,6 @@ pub(super) fn bottom(
     options: &Options,
     ctx: &Ctx,
 ) -> Result<Option<Spectrum>> {
-    ctx.stage("sparse factor", 0);
     let pattern = Pattern { offsets: matrix.offsets(), targets: matrix.columns() };
     let structure = Structure::new(pattern, elimination, ctx)?;
     let Some((factor, shift)) = factor(matrix, structure, matrix.norm_bound(), ctx)? else { return Ok(None) };
@@ -183,6 +182,11 @@ struct Inverse<'a> {
 impl SymmetricOperator for Inverse<'_> {
     fn dim(&self) -> usize {
         self.factor.dim()
+    }
+
+    fn steps(&self) -> usize {
+        let solves = 1 + if self.root.is_some() { self.corrections } else { 0 };
+        solves * self.factor.steps_of_solve()
     }
 
     fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {

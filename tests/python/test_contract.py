@@ -292,20 +292,6 @@ def test_verbose_writes_progress_to_stderr(capfd, roll):
     assert np.array_equal(silent, spoken)
 
 
-def test_progress_lines_are_throttled(capsys):
-    from planish._progress import progress_printer
-
-    printer = progress_printer(1, "Isomap.fit")
-    for step in range(100):
-        printer("shortest paths", step, 200)
-    printer("eigenvectors", 0, 0)
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.split(" (")[0] for line in lines] == [
-        "[planish] Isomap.fit: shortest paths 0 %",
-        "[planish] Isomap.fit: eigenvectors",
-    ]
-
-
 def test_warnings_point_at_the_callers_line(two_islands):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -85,8 +85,17 @@ impl Supernodes {
         let mut waiting: Vec<Vec<Front>> = (0..count).map(|_| Vec::new()).collect();
         let mut place = vec![ROOT; graph.len()];
         let mut blocks = Vec::with_capacity(count);
+        // Additions, a million of them a step: the last supernodes have most of them.
+        let later =
+            |steps: std::ops::Range<usize>| steps.map(|step| u64::from(elimination.later[step]).pow(2));
+        let work = |steps: std::ops::Range<usize>| later(steps).sum::<u64>();
+        ctx.stage("contraction", (work(0..graph.len()) >> 20) as usize + 1);
+        let mut done = 0;
         for index in 0..count {
             ctx.check()?;
+            let after = done + work(bounds[index]..bounds[index + 1]);
+            ctx.advance(((after >> 20) - (done >> 20)) as usize);
+            done = after;
             let children = std::mem::take(&mut waiting[index]);
             let mut front =
                 assemble(graph, elimination, bounds[index]..bounds[index + 1], &children, &mut place);

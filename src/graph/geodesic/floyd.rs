@@ -35,8 +35,10 @@ impl Dense {
             targets.iter().zip(weights).for_each(|(&j, &weight)| row[j as usize] = weight);
             row[i] = 0.0;
         }
+        ctx.stage("shortest paths", n);
         for begin in (0..n).step_by(BLOCK) {
             pass_block(&mut distances, n, begin, ctx)?;
+            ctx.advance(BLOCK.min(n - begin));
         }
         Ok(Dense { n, distances })
     }

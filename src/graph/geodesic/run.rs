@@ -141,7 +141,8 @@ fn scatter(lanes: &[[f64; LANES]], position: &[u32], rows: &mut [&mut [f64]]) {
     }
 }
 
-/// Hand the distances to `visit` batch by batch, storing none.
+/// Hand the distances to `visit` batch by batch, storing none. The caller announces
+/// the stage; a source is a step of it.
 ///
 /// `visit` runs on several threads at once and in no fixed order; for a result
 /// that is the same on every run it must put things where the source says
@@ -154,7 +155,6 @@ pub fn for_each_batch(
 ) -> Result<()> {
     ctx.install(|| {
         let ids = grouped(plan, sources)?;
-        ctx.stage("shortest paths", ids.len());
         ids.par_chunks(LANES).try_for_each_init(Scratch::default, |scratch, batch| {
             let distances = scratch.run(plan, sources, batch, ctx)?;
             visit(Batch { plan, sources: batch, distances })?;
@@ -192,6 +192,7 @@ pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>
             scratch.panel(plan, index, ctx)?;
             let kept = T::keep(&mut scratch.lanes);
             lent().push(scratch);
+            ctx.advance(LANES.min(n - index * LANES));
             Ok(kept)
         };
         // Panels are taken one by one: their lengths differ too much to be split evenly.
@@ -245,7 +246,6 @@ impl Scratch {
             lanes[end - begin..].fill(0.0);
         }
         make_symmetric(&mut self.lanes[begin..]);
-        ctx.advance(end - begin);
         Ok(())
     }
 }

@@ -30,7 +30,9 @@ enum Part {
 pub(super) fn dissect(graph: Pattern<'_>, ctx: &Ctx) -> Result<Vec<u32>> {
     let n = graph.len();
     if n <= SMALL {
-        return minimum_degree(graph);
+        let sequence = minimum_degree(graph)?;
+        ctx.advance(n);
+        return Ok(sequence);
     }
     let mut parts = Vec::new();
     // Cut nodes are out of the way of all later cuts.
@@ -42,10 +44,12 @@ pub(super) fn dissect(graph: Pattern<'_>, ctx: &Ctx) -> Result<Vec<u32>> {
             || vec![u32::MAX; n],
             |place, part| {
                 ctx.check()?;
-                match part {
-                    Part::Cut(nodes) => Ok(nodes),
-                    Part::Free(nodes) => order(graph, &nodes, place),
-                }
+                let ordered = match part {
+                    Part::Cut(nodes) => nodes,
+                    Part::Free(nodes) => order(graph, &nodes, place)?,
+                };
+                ctx.advance(ordered.len());
+                Ok(ordered)
             },
         )
         .collect::<Result<_>>()?;

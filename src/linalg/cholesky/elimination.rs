@@ -61,7 +61,9 @@ pub(crate) struct Elimination {
 impl Elimination {
     /// The order of `graph`, or nothing when its fill exceeds `most_fill`.
     pub fn new(graph: Pattern<'_>, most_fill: u64, ctx: &Ctx) -> Result<Option<Elimination>> {
+        ctx.stage("elimination order", 2 * graph.len());
         let sequence = minimum_degree(graph)?;
+        ctx.advance(graph.len());
         ctx.check()?;
         Elimination::of(graph, sequence, most_fill, ctx)
     }
@@ -69,6 +71,7 @@ impl Elimination {
     /// The same for a graph whose nodes are numbered so that near ones are near:
     /// large ones are cut in halves first ([`super::dissection`]).
     pub fn dissected(graph: Pattern<'_>, most_fill: u64, ctx: &Ctx) -> Result<Option<Elimination>> {
+        ctx.stage("elimination order", 2 * graph.len());
         let sequence = dissect(graph, ctx)?;
         Elimination::of(graph, sequence, most_fill, ctx)
     }
@@ -211,6 +214,7 @@ fn count_later(
         if fill > most_fill {
             return Ok(None);
         }
+        ctx.advance(1);
         if fill - checked > STEPS_PER_CHECK {
             ctx.check()?;
             checked = fill;

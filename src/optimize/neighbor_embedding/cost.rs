@@ -34,6 +34,10 @@ const SPACING: f64 = 0.8;
 /// Widest distance of nodes: beyond, a grid does not carry the kernel.
 const WIDEST: f64 = 0.5;
 
+/// Narrowest map for a grid: in a smaller one the slopes of the potential are lost in its single
+/// precision.
+const NARROWEST: f64 = 1.0;
+
 /// The fastest way that the parameters allow.
 pub fn choose(forces: &Forces<'_>, y: &[f64]) -> Repulsion {
     let (n, width, angle) = (forces.joint.len() as f64, forces.width, forces.angle);
@@ -42,7 +46,7 @@ pub fn choose(forces: &Forces<'_>, y: &[f64]) -> Repulsion {
         return Repulsion::Pairs;
     }
     let spacing = (SPACING * angle).min(WIDEST);
-    let shape = if width <= 2 { shape(corners(y, width), spacing) } else { None };
+    let shape = if width <= 2 { suitable(corners(y, width), spacing) } else { None };
     let grid = shape.map(|[rows, columns]| {
         let nodes = (rows * columns) as f64;
         GRID_POINT * n + NODE * nodes * libm::log2(nodes)
@@ -59,4 +63,11 @@ pub fn choose(forces: &Forces<'_>, y: &[f64]) -> Repulsion {
             fastest.map_or(Repulsion::Pairs, |(_, way)| way)
         }
     }
+}
+
+/// The shape of a grid, where a map is neither too small nor too large for one.
+fn suitable(corners: [[f64; 2]; 2], spacing: f64) -> Option<[usize; 2]> {
+    let [low, high] = corners;
+    let wide = (0..2).any(|axis| high[axis] - low[axis] >= NARROWEST);
+    shape(corners, spacing).filter(|_| wide)
 }

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::front::{eliminate, leave_over};
+use super::front::{eliminate, leave_over, work_of_front};
 use super::structure::Structure;
 use crate::context::Ctx;
 use crate::error::Result;
@@ -63,6 +63,8 @@ impl Factor {
         shift: f64,
         ctx: &Ctx,
     ) -> Result<std::result::Result<Factor, Structure>> {
+        let fronts = (0..structure.len()).map(|s| (structure.steps(s).len(), structure.rows_of(s).len()));
+        ctx.stage("sparse factor", fronts.map(|(c, r)| work_of_front(c, r)).sum());
         let mut values = vec![0.0; structure.fill()];
         let filled = fill(&structure, matrix, shift, &mut values, ctx)?;
         Ok(if filled { Ok(Factor { structure, values }) } else { Err(structure) })

@@ -27,6 +27,22 @@ const ROWS: usize = 256;
 /// Multiplications from which tiles are tasks of their own.
 const WORTH_TASKS: usize = 1 << 22;
 
+/// Steps of progress of a front with `c` columns and `r` rows below them.
+pub(super) fn work_of_front(c: usize, r: usize) -> usize {
+    let panels = (0..c).step_by(WIDTH).map(|first| work_of_panel(first, WIDTH.min(c - first), c + r));
+    panels.sum::<usize>() + work_left_over(c, r)
+}
+
+/// Multiplications below the square of the columns `first..first + width` of a panel of
+/// `rows` rows.
+fn work_of_panel(first: usize, width: usize, rows: usize) -> usize {
+    (rows - first - width) * width * (first + width)
+}
+
+fn work_left_over(c: usize, r: usize) -> usize {
+    r * r / 2 * c
+}
+
 /// The panel of `c` columns, whose rows lie one after the other, becomes that of
 /// L; false if a pivot is not positive. `square` is room that may be used again.
 pub(super) fn eliminate(panel: &mut [f64], c: usize, square: &mut Vec<f64>, ctx: &Ctx) -> Result<bool> {
@@ -43,7 +59,7 @@ pub(super) fn eliminate(panel: &mut [f64], c: usize, square: &mut Vec<f64>, ctx:
             return Ok(false);
         }
         let (before, square) = (before.as_ref(), square.as_ref());
-        let work = below.len() / c * width * (first + width);
+        let work = work_of_panel(first, width, first + width + below.len() / c);
         in_tiles(below, c, work, ctx, |_, rows| {
             let height = rows.len() / c;
             let (theirs, now) = MatMut::from_row_major_slice_mut(rows, height, c).split_at_col_mut(first);
@@ -92,7 +108,7 @@ pub(super) fn leave_over(below: &[f64], c: usize, left_over: &mut [f64], ctx: &C
         return Ok(());
     }
     let below = MatRef::from_row_major_slice(below, r, c);
-    in_tiles(left_over, r, r * r / 2 * c, ctx, |first, out| {
+    in_tiles(left_over, r, work_left_over(c, r), ctx, |first, out| {
         let height = out.len() / r;
         let own = below.subrows(first, height);
         let out = MatMut::from_row_major_slice_mut(out, height, r);
@@ -133,13 +149,17 @@ fn in_tiles(
     tile: impl Fn(usize, &mut [f64]) -> Result<()> + Sync,
 ) -> Result<()> {
     if work < WORTH_TASKS {
+        ctx.advance(work);
         return rows
             .chunks_mut(ROWS * width)
             .enumerate()
             .try_for_each(|(index, rows)| tile(index * ROWS, rows));
     }
+    let tiles = rows.len().div_ceil(ROWS * width);
     rows.par_chunks_mut(ROWS * width).enumerate().try_for_each(|(index, rows)| {
         ctx.check()?;
-        tile(index * ROWS, rows)
+        tile(index * ROWS, rows)?;
+        ctx.advance(work / tiles);
+        Ok(())
     })
 }

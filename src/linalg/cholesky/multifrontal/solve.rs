@@ -29,6 +29,11 @@ impl Factor {
         self.structure.sequence.len()
     }
 
+    /// Steps of progress of a solve with up to [`LANES`] columns.
+    pub fn steps_of_solve(&self) -> usize {
+        2 * self.structure.len()
+    }
+
     /// y ← (A + σI)⁻¹ x, column by column of a block of any width.
     pub fn solve(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
         let sequence = &self.structure.sequence;
@@ -76,6 +81,7 @@ impl Factor {
         for &index in &above {
             let steps = structure.steps(index);
             triangular::up(self.panel(index), &mut x[steps], &mut sums, ctx)?;
+            ctx.advance(1);
             for (&row, sums) in structure.rows_of(index).iter().zip(&sums) {
                 subtract(&mut x[row as usize], sums);
             }
@@ -87,6 +93,7 @@ impl Factor {
             below.clear();
             below.extend(structure.rows_of(index).iter().map(|&row| x[row as usize]));
             triangular::down(self.panel(index), &mut x[steps], &below, ctx)?;
+            ctx.advance(1);
         }
         for group in groups {
             let known: Vec<Vec<Lanes>> = group
@@ -134,6 +141,7 @@ impl Factor {
             let steps = structure.steps(index);
             let inside = &mut own[steps.start - begin..steps.end - begin];
             triangular::up(self.panel(index), inside, &mut sums, ctx)?;
+            ctx.advance(1);
             let mut next = 0;
             for (&row, sums) in structure.rows_of(index).iter().zip(&sums) {
                 if (row as usize) < end {
@@ -179,6 +187,7 @@ impl Factor {
             }
             let inside = &mut own[steps.start - begin..steps.end - begin];
             triangular::down(self.panel(index), inside, &below, ctx)?;
+            ctx.advance(1);
         }
         Ok(())
     }
