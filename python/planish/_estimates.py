@@ -50,6 +50,9 @@ class Estimate:
         The dimension at growing scales, of :func:`~planish.dimension.gride`: the
         ranks of the two neighbours, the mean distance of the farther one, the
         dimension and its interval.
+    corrected : float or None
+        The dimension of the cube that gives this value with as many points, where
+        `calibrate` asked for it and there is one.
     note : str
         Why there is no value, or nothing.
 
@@ -66,10 +69,16 @@ class Estimate:
     interval: tuple[float, float] | None = None
     local: Floats | None = field(default=None, repr=False)
     scales: tuple[Scale, ...] = field(default=(), repr=False)
+    corrected: float | None = None
     note: str = ""
 
     def __float__(self) -> float:
         return self.value
+
+    @property
+    def best(self) -> float:
+        """The corrected value where there is one, else the value."""
+        return self.value if self.corrected is None else self.corrected
 
 
 class Estimates:
@@ -117,11 +126,11 @@ class Estimates:
 
     @property
     def dimension(self) -> int:
-        """The median of the values, as a whole number of at least 1."""
+        """The median of the values, corrected if they are, as a whole number of at least 1."""
         return max(1, round(median(self._values())))
 
     def _values(self) -> list[float]:
-        return [estimate.value for estimate in self if not math.isnan(estimate.value)]
+        return [estimate.best for estimate in self if not math.isnan(estimate.value)]
 
     @property
     def summary(self) -> str:
@@ -130,19 +139,19 @@ class Estimates:
         return " ".join(sentence for sentence in said if sentence)
 
     def _agreement(self) -> str:
-        known = sorted((e for e in self if not math.isnan(e.value)), key=lambda e: e.value)
+        known = sorted((e for e in self if not math.isnan(e.value)), key=lambda e: e.best)
         low, high = known[0], known[-1]
         middle = median(self._values())
         if len(known) == 1:
             return f"One method: the dimension is about {middle:.1f}."
-        if low.value > 0 and high.value <= _AGREE * low.value:
+        if low.best > 0 and high.best <= _AGREE * low.best:
             return (
                 f"The {len(known)} methods agree within a factor of "
-                f"{high.value / low.value:.2f}: the dimension is about {middle:.1f}."
+                f"{high.best / low.best:.2f}: the dimension is about {middle:.1f}."
             )
-        factor = f", a factor of {high.value / low.value:.1f}" if low.value > 0 else ""
+        factor = f", a factor of {high.best / low.best:.1f}" if low.best > 0 else ""
         return (
-            f"The methods disagree: from {low.value:.1f} ({low.method}) to {high.value:.1f} "
+            f"The methods disagree: from {low.best:.1f} ({low.method}) to {high.best:.1f} "
             f"({high.method}){factor}; their median is {middle:.1f}."
         )
 
@@ -160,10 +169,11 @@ class Estimates:
             elif last.value > _TREND * first.value:
                 reasons.append(f"It rises with the scale, from {seen}: curvature, or layers.")
         most = 2 * math.log10(self.n_samples)
-        if median(self._values()) > most:
+        uncorrected = all(one.corrected is None for one in self)
+        if uncorrected and median(self._values()) > most:
             reasons.append(
                 f"{self.n_samples} rows can show about {most:.1f} dimensions (Eckmann and Ruelle): "
-                "higher values are lower bounds."
+                "higher values are lower bounds; calibrate=True corrects them."
             )
         return reasons
 
@@ -173,14 +183,15 @@ class Estimates:
         Returns
         -------
         frame : pandas.DataFrame
-            With the columns ``value``, ``low``, ``high`` and ``note``.
+            With the columns ``value``, ``low``, ``high``, ``corrected`` and ``note``.
         """
         import pandas as pd
 
         missing = (math.nan, math.nan)
-        rows = [(e.value, *(e.interval or missing), e.note) for e in self]
+        rows = [(e.value, *(e.interval or missing), e.corrected, e.note) for e in self]
         index = pd.Index(list(self._estimates), name="method")
-        return pd.DataFrame(rows, index=index, columns=["value", "low", "high", "note"])
+        names = ["value", "low", "high", "corrected", "note"]
+        return pd.DataFrame(rows, index=index, columns=names).astype({"corrected": float})
 
     def __str__(self) -> str:
         wide = max(len("method"), *(len(name) for name in self._estimates))
@@ -190,8 +201,12 @@ class Estimates:
             if one.note:
                 lines.append(f"{one.method:<{wide}}          -  {one.note}")
                 continue
-            bounds = "" if one.interval is None else f"{one.interval[0]:.2f} to {one.interval[1]:.2f}"
-            lines.append(f"{one.method:<{wide}}  {one.value:9.2f}  {bounds}".rstrip())
+            bounds = (
+                "" if one.interval is None else f"{one.interval[0]:.2f} to {one.interval[1]:.2f}"
+            )
+            truer = "" if one.corrected is None else f"corrected {one.corrected:.2f}"
+            line = f"{one.method:<{wide}}  {one.value:9.2f}  {bounds:<16}  {truer}"
+            lines.append(line.rstrip())
         return "\n".join([*lines, self.summary])
 
     __repr__ = __str__

@@ -74,9 +74,11 @@ class Dataset:
     _geometry: tuple[str, list[float]] = field(repr=False)
 
     def __iter__(self) -> Iterator[Floats]:
+        """Points, then coordinates."""
         return iter((self.points, self.coordinates))
 
     def __repr__(self) -> str:
+        """Name and sizes."""
         rows, features = self.points.shape
         dimension = self.coordinates.shape[1]
         return f"<{self.name}: {rows} points of dimension {dimension} in {features} features>"
@@ -113,9 +115,7 @@ class Dataset:
         (2, 50)
         """
         starts = None if rows is None else _rows(rows, len(self.points))
-        return _core.dataset_geodesics(
-            self._geometry, self.coordinates, starts, thread_count(None)
-        )
+        return _core.dataset_geodesics(self._geometry, self.coordinates, starts, thread_count(None))
 
 
 def swiss_roll(
@@ -143,10 +143,10 @@ def swiss_roll(
 
     Examples
     --------
-    >>> from planish import Isomap, datasets
-    >>> roll = datasets.swiss_roll(500)
-    >>> Y = Isomap(n_neighbors=10).fit_transform(roll.points)
     >>> import numpy as np
+    >>> from planish import Isomap, datasets
+    >>> roll = datasets.swiss_roll(1000)
+    >>> Y = Isomap(n_neighbors=8).fit_transform(roll.points)
     >>> bool(abs(np.corrcoef(Y[:, 0], roll.coordinates[:, 0])[0, 1]) > 0.99)
     True
     """
@@ -581,7 +581,5 @@ def _rows(rows: ArrayLike, count: int) -> list[int]:
         raise ParameterError(f"parameter `rows`: expected a list of row numbers, got {rows!r}")
     wrong = given[(given < 0) | (given >= count)]
     if wrong.size:
-        raise ParameterError(
-            f"parameter `rows`: {int(wrong[0])} is not a row; rows are 0..{count}"
-        )
+        raise ParameterError(f"parameter `rows`: {int(wrong[0])} is not a row; rows are 0..{count}")
     return [int(row) for row in given]

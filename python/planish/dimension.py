@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from . import _core, _data
+from . import _core, _data, datasets
 from ._docs import documented
-from ._estimates import Estimate as Estimate
-from ._estimates import Estimates as Estimates
-from ._estimates import Scale as Scale
+from ._estimates import Estimate, Estimates, Scale
 from ._given_neighbors import given_neighbors
 from ._metrics import resolve_metric
 from ._neighbors import SearchedNeighbors
 from ._progress import progress_printer
 from ._random import check_seed, seed_of
 from ._threads import thread_count
-from ._types import Metric, MatrixLike, RandomState
+from ._types import MatrixLike, Metric, RandomState
 from ._warn import warn
 from .exceptions import InputAdjustedWarning, InputError, ParameterError, UnsupportedError
 
@@ -63,6 +62,8 @@ _NEIGHBOR_METHODS = [
 ]  # fmt: skip
 # More dimensions than these are not looked for by the residual variance.
 _MOST_DIMS = 20
+# Cubes of more dimensions are not compared with.
+_MOST_CALIBRATED = 64
 
 
 class Options(TypedDict, total=False):
@@ -74,6 +75,7 @@ class Options(TypedDict, total=False):
     neighbors: ArrayLike | sparray | spmatrix | None
     n_bootstraps: int
     confidence: float
+    calibrate: bool
     random_state: RandomState
     n_jobs: int | None
     verbose: int
@@ -85,7 +87,7 @@ def estimate(
     n_neighbors: int = 20,
     *,
     methods: Iterable[Method] | None = None,
-    rule: Rule = "maxgap",
+    rule: Rule = "fukunaga_olsen",
     discard: float = 0.1,
     metric: Metric = "euclidean",
     p: float = 2,
@@ -93,6 +95,7 @@ def estimate(
     neighbors: ArrayLike | sparray | spmatrix | None = None,
     n_bootstraps: int = 200,
     confidence: float = 0.95,
+    calibrate: bool = False,
     random_state: RandomState = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -111,7 +114,7 @@ def estimate(
         Names of functions of this module, "two_nn_likelihood" and
         "residual_variance" (the elbow of :func:`planish.residual_variance`, from
         the same neighbours, which takes n² memory). None means all but the last.
-    rule : str, default="maxgap"
+    rule : str, default="fukunaga_olsen"
         How :func:`local_pca` counts.
     discard : float, default=0.1
         Share of the largest ratios that :func:`two_nn` leaves out.
@@ -129,6 +132,11 @@ def estimate(
         rows; 0 for no intervals.
     confidence : float, default=0.95
         Share of the bootstrap samples that an interval holds.
+    calibrate : bool, default=False
+        Whether to correct for the number of rows: with few, all methods fall short
+        of high dimensions, because most rows are near an edge. The same methods are
+        run on as many points of cubes of dimension 1, 2, …, and ``corrected`` is the
+        dimension of the cube that would give the value [1]_.
     random_state : int, RandomState instance or None, default=None
         Seed of the bootstrap; None is a fixed seed.
     n_jobs : int, default=None
@@ -142,8 +150,13 @@ def estimate(
         A table that prints, with ``to_frame()``, ``summary`` and ``dimension``;
         ``estimates["two_nn"]`` is one of them, with its ``value``, ``interval``
         and ``local`` values. Intervals tell how the value would vary with other
-        samples, not how far it is off: with few rows all methods fall short of
-        high dimensions.
+        samples, not how far it is off: with few rows all methods but local
+        principal axes fall short of high dimensions.
+
+    References
+    ----------
+    .. [1] F. Camastra, A. Vinciarelli, "Estimating the intrinsic dimension of data
+       with a fractal-based method", IEEE PAMI 24 (2002).
 
     Examples
     --------
@@ -157,6 +170,8 @@ def estimate(
         X, n_neighbors, metric, p, metric_params, neighbors, random_state, n_jobs, verbose
     )
     estimates = search.run(wanted, rule, discard, n_bootstraps, confidence)
+    if calibrate:
+        estimates = search.calibrated(estimates, rule, discard)
     if all(one.note for one in estimates):
         raise InputError("; ".join(f"{one.method}: {one.note}" for one in estimates))
     return Estimates(estimates, search.n_samples, confidence)
@@ -329,7 +344,7 @@ def local_pca(
     X: MatrixLike,
     n_neighbors: int = 20,
     *,
-    rule: Rule = "maxgap",
+    rule: Rule = "fukunaga_olsen",
     **options: Unpack[Options],
 ) -> Estimate:
     """Estimate the dimension by the principal axes of each row's neighbourhood.
@@ -340,7 +355,7 @@ def local_pca(
         The data.
     n_neighbors : int, default=20
         Number of neighbours of each row, more than the dimension.
-    rule : str, default="maxgap"
+    rule : str, default="fukunaga_olsen"
         Which of the eigenvalues λ of the covariance of a row and its neighbours
         count: "fukunaga_olsen" those above a twentieth of the largest [1]_, "ratio"
         as many as have 95 % of the variance, "maxgap" those before the largest
@@ -412,7 +427,7 @@ def _one(
     n_neighbors: int,
     options: Options,
     *,
-    rule: Rule = "maxgap",
+    rule: Rule = "fukunaga_olsen",
     discard: float = 0.1,
 ) -> Estimate:
     given: dict[str, Any] = dict(options)
@@ -423,6 +438,7 @@ def _one(
             + ", ".join(sorted(Options.__annotations__))
         )
     samples, confidence = given.pop("n_bootstraps", 200), given.pop("confidence", 0.95)
+    calibrate = given.pop("calibrate", False)
     defaults: dict[str, Any] = {
         "metric": "euclidean", "p": 2, "metric_params": None, "neighbors": None,
         "random_state": None, "n_jobs": None, "verbose": 0,
@@ -431,7 +447,7 @@ def _one(
     (found,) = search.run([method], rule, discard, samples, confidence)
     if found.note:
         raise (UnsupportedError if search.unsupported else InputError)(found.note)
-    return found
+    return search.calibrated([found], rule, discard)[0] if calibrate else found
 
 
 class _Search:
@@ -530,10 +546,32 @@ class _Search:
             self.threads,
             self.progress,
         )
+        self.rows_used = len(lists[0]) - 1
+        self.neighbors_used = len(lists[1]) // self.rows_used
         estimates = {name: self._made(name, one) for name, one in zip(core, found, strict=True)}
         if "residual_variance" in methods:
             estimates["residual_variance"] = _elbow(lists)
         return [estimates[name] for name in methods]
+
+    def calibrated(self, estimates: list[Estimate], rule: Any, discard: Any) -> list[Estimate]:
+        """Correct the values by those of cubes with as many points and neighbours."""
+        open_ = {
+            e.method: e.value for e in estimates if e.value > 0 and e.method in _NEIGHBOR_METHODS
+        }
+        curves: dict[str, list[float]] = {method: [0.0] for method in open_}
+        for dimension in range(1, _MOST_CALIBRATED + 1):
+            left = [name for name, value in wanted.items() if curves[name][-1] < value]
+            if not left:
+                break
+            cube = datasets.cube(self.rows_used, dimension, random_state=self.seed % 2**31)
+            found, _ = _core.dimension(
+                _data.points(cube.points), left, self.neighbors_used, "euclidean", 2.0, rule,
+                float(discard), 0, 0.5, 0, self.threads, self.progress,
+            )  # fmt: skip
+            for name, one in zip(left, found, strict=True):
+                # Chance aside the curve rises; where it does not, the next cube decides.
+                curves[name].append(max(curves[name][-1], one[0] or 0.0))
+        return [replace(e, corrected=_inverse(curves.get(e.method), e.value)) for e in estimates]
 
     def _made(self, method: str, found: Any) -> Estimate:
         value, failure, interval, local, scales = found
@@ -566,6 +604,13 @@ def _elbow(lists: tuple[Any, Any, Any]) -> Estimate:
     except PlanishError as error:
         return Estimate("residual_variance", float("nan"), note=str(error))
     return Estimate("residual_variance", float(curve.elbow))
+
+
+def _inverse(curve: list[float] | None, value: float) -> float | None:
+    """Return the dimension at which a curve over 0, 1, 2, … has a value, if it comes that far."""
+    if curve is None or curve[-1] < value:
+        return None
+    return float(np.interp(value, curve, np.arange(len(curve))))
 
 
 def _method_names(methods: Any) -> list[str]:

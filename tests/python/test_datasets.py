@@ -48,7 +48,8 @@ def test_a_seed_gives_the_same_bits_everywhere(name):
 def test_the_parts_fit_together(name):
     made = MAKERS[name](60)
     X, truth = made
-    assert X is made.points and truth is made.coordinates
+    assert X is made.points
+    assert truth is made.coordinates
     assert X.dtype == truth.dtype == np.float64
     assert len(X) == len(truth) == len(made.color) == 60
     copy = pickle.loads(pickle.dumps(made))
@@ -123,7 +124,8 @@ def test_views_of_an_object():
     assert made.points.shape == (72, 32 * 32)
     np.testing.assert_allclose(np.diff(made.coordinates[:, 0]), np.pi / 36)
     assert made.geodesics([0])[0, 71] == pytest.approx(np.pi / 36)
-    assert 0 <= made.points.min() and 0.5 < made.points.max() <= 1
+    assert made.points.min() >= 0
+    assert 0.5 < made.points.max() <= 1
     near = np.sort((planish.kneighbors(made.points, 2)[1] - np.arange(72)[:, None]) % 72, axis=1)
     assert (near == [1, 71]).all()  # the views before and after
     # Two coordinates suffice for a circle, and go round it in order.
