@@ -555,10 +555,9 @@ class _Search:
 
     def calibrated(self, estimates: list[Estimate], rule: Any, discard: Any) -> list[Estimate]:
         """Correct the values by those of cubes with as many points and neighbours."""
-        open_ = {
-            e.method: e.value for e in estimates if e.value > 0 and e.method in _NEIGHBOR_METHODS
-        }
-        curves: dict[str, list[float]] = {method: [0.0] for method in open_}
+        known = (e for e in estimates if e.value > 0 and e.method in _NEIGHBOR_METHODS)
+        wanted = {e.method: e.value for e in known}
+        curves: dict[str, list[float]] = {method: [0.0] for method in wanted}
         for dimension in range(1, _MOST_CALIBRATED + 1):
             left = [name for name, value in wanted.items() if curves[name][-1] < value]
             if not left:
