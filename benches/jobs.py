@@ -320,6 +320,8 @@ LAPLACIAN = {
     "tapkee": tapkee("laplacian_eigenmaps", num_neighbors=10, target_dimension=2),
 }
 GEODESICS = {"planish": planish_geodesics, "scipy": scipy_dijkstra, "heap": planish_dijkstra}
+
+
 def planish_dimension(x: Any, threads: int) -> Fit:
     """All estimators of dimension, their intervals included."""
     estimate = importlib.import_module("planish.dimension").estimate
