@@ -71,7 +71,7 @@ impl Ratios {
             }
             let step = -value / slope;
             d += step;
-            if !(step.abs() > STEP * d) {
+            if step.is_nan() || step.abs() <= STEP * d {
                 break;
             }
         }
@@ -145,8 +145,8 @@ mod tests {
             // The likelihood as it is printed, by differences.
             let likelihood = |d: f64| -> f64 {
                 let [a, b] = ranks.map(|rank| rank as f64);
-                let term = |l: &f64| (b - a - 1.0) * ((d * l).exp() - 1.0).ln() - (d * (b - 1.0) + 1.0) * l;
-                logs.len() as f64 * d.ln() + logs.iter().map(term).sum::<f64>()
+                let term = |l: &f64| (b - a - 1.0) * ln(libm::expm1(d * l)) - (d * (b - 1.0) + 1.0) * l;
+                logs.len() as f64 * ln(d) + logs.iter().map(term).sum::<f64>()
             };
             assert!(
                 likelihood(d) > likelihood(d * 1.001) && likelihood(d) > likelihood(d * 0.999),
