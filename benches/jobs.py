@@ -320,6 +320,26 @@ LAPLACIAN = {
     "tapkee": tapkee("laplacian_eigenmaps", num_neighbors=10, target_dimension=2),
 }
 GEODESICS = {"planish": planish_geodesics, "scipy": scipy_dijkstra, "heap": planish_dijkstra}
+
+
+def planish_dimension(x: Any, threads: int) -> Fit:
+    """All estimators of dimension, their intervals included."""
+    estimate = importlib.import_module("planish.dimension").estimate
+    return lambda: {"model": estimate(x, n_jobs=threads)["maximum_likelihood"].value}
+
+
+def skdim_dimension(x: Any, threads: int) -> Fit:
+    """Maximum likelihood and TwoNN of scikit-dimension, each with its own search."""
+    del threads  # of scikit-learn's search, which takes it from the environment
+    methods = importlib.import_module("skdim.id")
+
+    def fit() -> dict[str, Any]:
+        methods.TwoNN().fit(x)
+        return {"model": methods.MLE().fit(x, n_neighbors=20).dimension_}
+
+    return fit
+
+
 NEIGHBORS = {"planish": planish_neighbors, "sklearn": sklearn_neighbors}
 
 R_PEERS = {
@@ -691,6 +711,16 @@ JOBS: tuple[Job | ImportJob, ...] = (
         measure="RECALL",
         targets=(targets.Faster("sklearn", 1), targets.QualityAtLeast(1.0)),
         absent={"tapkee": "not exposed"},
+    ),
+    Job(
+        name="dimension-mnist",
+        title="Intrinsic dimension, MNIST 10 000 × 784: seven estimators against two",
+        data=("digits", 10_000),
+        quick=("digits", 2_000),
+        engines={"planish": planish_dimension, "skdim": skdim_dimension},
+        measure="DIMENSION",
+        targets=(targets.Faster("skdim", 1), targets.QualityWithin("skdim", 1e-9)),
+        once=("skdim",),
     ),
     Job(
         name="pca-gaussian",

@@ -236,6 +236,12 @@ def neighbor_divergence(data: Data, result: Result) -> float:
     return float((p * (np.log(p) + gaps[pairs.data > 0])).sum())
 
 
+def dimension_value(data: Data, result: Result) -> float:
+    """The dimension by maximum likelihood: every engine's is the same."""
+    del data
+    return float(result.model)
+
+
 def _kth_distance(x: Floats, k: int) -> Floats:
     """Distance of each row to its k-th nearest other row."""
     if x.shape[1] <= 10:
@@ -273,3 +279,4 @@ MONOTONE_STRESS = Measure("Stress-1", monotone_stress)
 SAMMON_STRESS = Measure("Sammon stress", sammon_stress)
 NEIGHBOR_DIVERGENCE = Measure("KL divergence", neighbor_divergence)
 RECALL = Measure("recall", neighbor_recall, better="higher")
+DIMENSION = Measure("dimension", dimension_value)

@@ -10,7 +10,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndarray::Array2;
 use planish::choices::MetricName;
-use planish::{Ctx, Graph, stages};
+use planish::{Ctx, Graph, datasets, stages};
 
 const K: usize = 10;
 
@@ -22,14 +22,7 @@ fn spread(i: usize, j: usize) -> f64 {
 }
 
 fn swiss_roll(n: usize) -> Array2<f64> {
-    Array2::from_shape_fn((n, 3), |(i, axis)| {
-        let angle = 1.5 * std::f64::consts::PI * (1.0 + 2.0 * spread(i, 0));
-        match axis {
-            0 => angle * angle.cos(),
-            1 => 21.0 * spread(i, 1),
-            _ => angle * angle.sin(),
-        }
-    })
+    datasets::swiss_roll(n, 0.0, &Ctx::new(1, 0)).expect("there are rows").points
 }
 
 fn cube(n: usize, dim: usize) -> Array2<f64> {

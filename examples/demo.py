@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.datasets import load_digits, make_swiss_roll
+from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness
 
 import planish
@@ -71,12 +71,10 @@ class Outcome:
 
 
 def data_sets() -> list[DataSet]:
-    points, angle = make_swiss_roll(1500, random_state=0)
-    arc = 0.5 * (angle * np.sqrt(1 + angle**2) + np.arcsinh(angle))
-    truth = np.column_stack((arc, points[:, 1]))
+    roll = planish.datasets.swiss_roll(1500)
     digits = load_digits()
     return [
-        DataSet("Swiss roll", points, arc, "viridis", truth),
+        DataSet("Swiss roll", roll.points, roll.color, "viridis", roll.coordinates),
         DataSet("digits", digits.data, digits.target, "tab10"),
     ]
 

@@ -9,15 +9,16 @@
 use std::time::Instant;
 
 use planish::methods::Isomap;
-use planish::ndarray::{self, Array1, Array2, ArrayView2, s};
-use planish::{Ctx, Result};
+use planish::ndarray::{self, ArrayView2, s};
+use planish::{Ctx, Result, datasets};
 
 fn main() -> Result<()> {
-    let (points, sheet) = swiss_roll(2000);
-    let (train, new) = (points.slice(s![..1900, ..]), points.slice(s![1900.., ..]));
-
     // All cores, seed 0. Another thread could follow or stop the work through `ctx.watch()`.
     let ctx = Ctx::default();
+    let roll = datasets::swiss_roll(2000, 0.0, &ctx)?;
+    let (points, sheet) = (&roll.points, &roll.coordinates);
+    let (train, new) = (points.slice(s![..1900, ..]), points.slice(s![1900.., ..]));
+
     let method = Isomap::default().n_neighbors(10).n_components(2);
     println!("Isomap on {} points will take {}", train.nrows(), bytes(method.memory(train.nrows(), 3)));
 
@@ -43,24 +44,6 @@ fn main() -> Result<()> {
     let restored = Isomap::restore(&model.save()?)?;
     assert_eq!(placed, restored.transform(new, &ctx)?, "a restored model is the same model");
     Ok(())
-}
-
-/// Points of a Swiss roll, and where they lie on the sheet: arc length and height.
-fn swiss_roll(n: usize) -> (Array2<f64>, Array2<f64>) {
-    // The R2 sequence: evenly spread points without a random generator.
-    let spread = |i: usize, step: f64| (0.5 + step * i as f64).fract();
-    let angle = Array1::from_shape_fn(n, |i| {
-        1.5 * std::f64::consts::PI * (1.0 + 2.0 * spread(i, 0.754_877_666_246_692_8))
-    });
-    let height = Array1::from_shape_fn(n, |i| 21.0 * spread(i, 0.569_840_290_998_053_2));
-    let points = Array2::from_shape_fn((n, 3), |(i, axis)| match axis {
-        0 => angle[i] * angle[i].cos(),
-        1 => height[i],
-        _ => angle[i] * angle[i].sin(),
-    });
-    let arc = angle.mapv(|a: f64| 0.5 * (a * (1.0 + a * a).sqrt() + a.asinh()));
-    let sheet = Array2::from_shape_fn((n, 2), |(i, axis)| if axis == 0 { arc[i] } else { height[i] });
-    (points, sheet)
 }
 
 /// ‖T − [Y 1]B‖ / ‖T − mean‖ for the best B: how far the map is from the truth

@@ -35,6 +35,8 @@
 //! numbers in brackets are its equations.
 
 mod context;
+pub mod datasets;
+pub mod dimension;
 mod embedding;
 mod error;
 mod extend;

@@ -1,5 +1,7 @@
 """The public names, each once, and the modules they live in."""
 
+from . import datasets as datasets
+from . import dimension as dimension
 from . import exceptions as exceptions
 from .classical_mds import ClassicalMDS as ClassicalMDS
 from .comparison import Comparison as Comparison

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 __all__ = [
     "Model",
     "available_memory",
+    "dataset",
+    "dataset_geodesics",
+    "dimension",
     "estimate_memory",
     "exception_table",
     "fit",
@@ -68,6 +71,48 @@ def estimate_memory(
     method: str, params: dict[str, Any], n_samples: int, n_features: int
 ) -> int: ...
 def available_memory() -> int: ...
+def dataset(
+    name: str,
+    n_samples: int,
+    counts: list[int],
+    lengths: list[float],
+    noise: float,
+    seed: int,
+    n_jobs: int,
+) -> tuple[
+    NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], tuple[str, list[float]]
+]: ...
+def dataset_geodesics(
+    geometry: tuple[str, list[float]],
+    coordinates: NDArray[np.float64],
+    rows: list[int] | None,
+    n_jobs: int,
+) -> NDArray[np.float64]: ...
+def dimension(
+    data: _Data,
+    methods: list[str],
+    n_neighbors: int,
+    metric: str,
+    p: float,
+    rule: str,
+    discard: float,
+    n_bootstraps: int,
+    confidence: float,
+    seed: int,
+    n_jobs: int,
+    progress: _Progress | None,
+) -> tuple[
+    list[
+        tuple[
+            float | None,
+            tuple[bool, str] | None,
+            tuple[float, float] | None,
+            NDArray[np.float64] | None,
+            list[tuple[tuple[int, int], float, float, tuple[float, float] | None]],
+        ]
+    ],
+    tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
+]: ...
 
 @final
 class Model:

@@ -6,6 +6,8 @@
 //! Rust that takes time.
 
 mod convert;
+mod datasets;
+mod dimension;
 mod errors;
 mod run;
 mod stages;
@@ -278,6 +280,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(geodesic_distances, module)?)?;
     module.add_function(wrap_pyfunction!(estimate_memory, module)?)?;
     module.add_function(wrap_pyfunction!(available_memory, module)?)?;
+    module.add_function(wrap_pyfunction!(datasets::dataset, module)?)?;
+    module.add_function(wrap_pyfunction!(datasets::dataset_geodesics, module)?)?;
+    module.add_function(wrap_pyfunction!(dimension::dimension, module)?)?;
     module.add_function(wrap_pyfunction!(errors::exception_table, module)?)?;
     module.add_function(wrap_pyfunction!(errors::warning_table, module)?)?;
     Ok(())

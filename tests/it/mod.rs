@@ -2,6 +2,8 @@
 //! into the library's own test binary, so that they reach every stage and are linked once.
 
 mod architecture;
+mod datasets;
+mod dimension;
 mod extend;
 mod face;
 mod graph;

@@ -21,6 +21,7 @@ mod hessian;
 mod lle;
 mod ltsa;
 mod mlle;
+pub mod spectra;
 mod tangent_basis;
 #[cfg(test)]
 mod tests;

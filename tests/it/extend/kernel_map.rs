@@ -5,7 +5,7 @@ use crate::error::WarningKind;
 use crate::extend::{FittedKernelMap, KernelMap};
 use crate::input::{Csr, PointsRef};
 use crate::method::{Attribute, Fitted};
-use crate::{AnyModel, Ctx, Data, Error, methods, transform};
+use crate::{AnyModel, Ctx, Data, Error, datasets, methods, transform};
 use ndarray::{Array2, ArrayView1, Axis, array, s};
 
 /// Numbers that look random, the same in every run.
@@ -19,22 +19,8 @@ fn noise(rows: usize, cols: usize, seed: u64) -> Array2<f64> {
 
 /// A Swiss roll and its flat coordinates.
 fn roll(rows: usize, seed: u64) -> (Array2<f64>, Array2<f64>) {
-    let draw = noise(rows, 2, seed) + 0.5;
-    let angle = |i: usize| 1.5 * std::f64::consts::PI * (1.0 + 2.0 * draw[[i, 0]]);
-    let points = Array2::from_shape_fn((rows, 3), |(i, axis)| {
-        let t = angle(i);
-        [t * t.cos(), 21.0 * draw[[i, 1]], t * t.sin()][axis]
-    });
-    // The length of the spiral up to angle t, and the height.
-    let length = |t: f64| 0.5 * (t * (1.0 + t * t).sqrt() + t.asinh());
-    let flat =
-        Array2::from_shape_fn(
-            (rows, 2),
-            |(i, axis)| {
-                if axis == 0 { length(angle(i)) } else { 21.0 * draw[[i, 1]] }
-            },
-        );
-    (points, flat)
+    let made = datasets::swiss_roll(rows, 0.0, &Ctx::new(1, seed)).unwrap();
+    (made.points, made.coordinates)
 }
 
 fn fit(

@@ -1,6 +1,7 @@
 //! Isomap in all its forms from Rust: each against the exact one, and the
 //! constant of kernel Isomap against what defines it.
 
+use super::family::{apart, embedding, roll};
 use super::number;
 use crate::graph::Graph;
 use crate::graph::Outliers;
@@ -14,32 +15,8 @@ use crate::neighbors::{Algorithm, Index, Metric, NeighborRule};
 use crate::spectrum::EigenSolver;
 use crate::spectrum::smallest_constant;
 use crate::spectrum::{Options, Solver, top};
-use crate::{AnyModel, Ctx, Error, transform};
+use crate::{Ctx, Error, transform};
 use ndarray::{Array2, s};
-
-/// A roll of one and a half turns, evenly covered.
-fn roll(rows: usize) -> Array2<f64> {
-    Array2::from_shape_fn((rows, 3), |(i, axis)| {
-        let angle = 4.0 + 8.0 * (i as f64 * 0.618_033_988_749_895).fract();
-        let height = 10.0 * (i as f64 * 0.754_877_666_246_693).fract();
-        [angle * angle.cos(), height, angle * angle.sin()][axis]
-    })
-}
-
-fn embedding(model: &impl AnyModel) -> Array2<f64> {
-    model.embedding().expect("kept").to_owned()
-}
-
-/// Largest difference, relative to the largest entry, up to the sign of columns.
-fn apart(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
-    let size = a.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
-    let mut worst = 0.0_f64;
-    for (a, b) in a.columns().into_iter().zip(b.columns()) {
-        let sign = a.dot(&b).signum();
-        worst = a.iter().zip(b).fold(worst, |worst, (a, b)| worst.max((a - sign * b).abs()));
-    }
-    worst / size
-}
 
 #[test]
 fn every_storage_gives_the_same_map() {

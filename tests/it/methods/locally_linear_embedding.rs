@@ -15,7 +15,7 @@ use crate::methods::LocallyLinearEmbedding;
 use crate::neighbors::MetricName;
 use crate::neighbors::{Algorithm, Index, Metric, NeighborRule};
 use crate::spectrum::SparseSolver;
-use crate::{AnyModel, Ctx, Error, transform};
+use crate::{AnyModel, Ctx, Error, datasets, transform};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 
 const METHODS: [LocalMethod; 4] =
@@ -38,15 +38,8 @@ fn arc(t: f64) -> f64 {
 
 /// A Swiss roll and its flat truth: arc length and height.
 fn roll(rows: usize) -> (Array2<f64>, Array2<f64>) {
-    let pi = std::f64::consts::PI;
-    let chance = scattered(rows, 2);
-    let angle = |i: usize| 1.5 * pi * (1.0 + 2.0 * chance[[i, 0]]);
-    let height = |i: usize| 21.0 * chance[[i, 1]];
-    let points = Array2::from_shape_fn((rows, 3), |(i, axis)| {
-        [angle(i) * angle(i).cos(), height(i), angle(i) * angle(i).sin()][axis]
-    });
-    let truth = Array2::from_shape_fn((rows, 2), |(i, axis)| [arc(angle(i)), height(i)][axis]);
-    (points, truth)
+    let made = datasets::swiss_roll(rows, 0.0, &Ctx::new(1, 0)).unwrap();
+    (made.points, made.coordinates)
 }
 
 fn lle(method: LocalMethod, k: usize) -> LocallyLinearEmbedding {
