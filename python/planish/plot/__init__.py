@@ -16,8 +16,7 @@ from ._compare import compare
 from ._curves import eigenvalues, history, residual_variance
 from ._embedding import embedding
 from ._graph import graph
-
-# from ._page import page
+from ._page import page
 from ._pairs import rank_curve, shepard
 from ._thumbnails import thumbnails
 

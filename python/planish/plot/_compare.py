@@ -94,7 +94,8 @@ def compare(
     if len(below) != len(tiles):
         raise ParameterError(f"parameter `captions`: {len(tiles)} maps, got {len(below)} captions")
     own_figure = axes is None
-    places = _places(axes, len(tiles), n_columns)
+    lines = max(len(_lines(caption)) for caption in below) + (2 if title else 1)
+    places = _places(axes, len(tiles), n_columns, height=2.8 + 0.22 * lines)
     for place, tile, caption in zip(places, tiles, below, strict=True):
         _draw_tile(place, tile, caption, color)
     if own_figure:
@@ -167,7 +168,9 @@ def _rows(tiles: list[Tile]) -> int:
     return first
 
 
-def _places(axes: ArrayLike | None, tiles: int, n_columns: int | None) -> NDArray[Any]:
+def _places(
+    axes: ArrayLike | None, tiles: int, n_columns: int | None, height: float
+) -> NDArray[Any]:
     if axes is not None:
         flat = np.ravel(np.asarray(axes, dtype=object))
         if len(flat) < tiles:
@@ -177,7 +180,7 @@ def _places(axes: ArrayLike | None, tiles: int, n_columns: int | None) -> NDArra
     if columns < 1:
         raise ParameterError(f"parameter `n_columns`: expected at least 1, got {n_columns}")
     lines = -(-tiles // columns)
-    _, made = new_figure(lines, columns, size=(3.0 * columns, 3.3 * lines))
+    _, made = new_figure(lines, columns, size=(3.0 * columns, height * lines))
     flat = made.ravel()
     for spare in flat[tiles:]:
         spare.remove()
@@ -199,11 +202,22 @@ def _draw_tile(ax: Axes, tile: Tile, caption: str, color: Colouring) -> None:
         if len(shown) < tile.map.points.shape[1]:
             notes.append(f"the first {_PLANE} of {tile.map.points.shape[1]} coordinates")
         notes += draw_map(ax, tile.map, color, shown, legend=False)
-        caption = "\n".join([*filter(None, [caption]), *notes])
+        caption = "\n".join([*_lines(caption), *notes])
     ax.set(xticks=[], yticks=[], ylabel="")
     ax.set_xlabel(caption, fontsize="small", color=_style.QUIET)
     ax.spines[:].set_color("0.8")
     ax.set_box_aspect(1)
+
+
+def _lines(caption: str, most: int = 36) -> list[str]:
+    """Break a caption between its parts, so that it is no wider than the map."""
+    lines: list[str] = []
+    for part in filter(None, caption.split(" · ")):
+        if lines and len(lines[-1]) + len(part) + 3 <= most:
+            lines[-1] += f" · {part}"
+        else:
+            lines.append(part)
+    return lines
 
 
 def _finish(places: NDArray[Any], color: Colouring, title: str | None) -> None:

@@ -47,24 +47,24 @@ class Cells:
         return found.reshape(rows, columns).astype(np.float64)
 
 
-def cells_of(points: Floats) -> Cells:
-    """Lay square cells over points of two columns."""
+def cells_of(points: Floats, *, square: bool = True) -> Cells:
+    """Lay cells over points of two columns: squares, or as many along either side."""
     low, high = points.min(axis=0), points.max(axis=0)
-    side = float((high - low).max()) / CELLS
-    if side == 0:
-        side = 1.0
+    length = high - low
+    side = np.full(2, length.max()) / CELLS if square else length / CELLS
+    side = np.where(side > 0, side, 1.0)
     columns, rows = (np.floor((high - low) / side).astype(int) + 1).tolist()
     place = np.floor((points - low) / side).astype(np.int64)
     cell = np.minimum(place[:, 1], rows - 1) * columns + np.minimum(place[:, 0], columns - 1)
-    extent = (low[0], low[0] + columns * side, low[1], low[1] + rows * side)
+    extent = (low[0], low[0] + columns * side[0], low[1], low[1] + rows * side[1])
     return Cells(cell, (rows, columns), tuple(float(end) for end in extent))  # type: ignore[arg-type]
 
 
-def draw_counts(ax: Axes, points: Floats) -> Any:
+def draw_counts(ax: Axes, points: Floats, *, square: bool = True) -> Any:
     """Draw how many points lie where; returns what a colour bar is made from."""
     from matplotlib.colors import LogNorm
 
-    cells = cells_of(points)
+    cells = cells_of(points, square=square)
     counts = cells.sums()
     shown = np.ma.masked_equal(counts, 0)
     norm = LogNorm(vmin=1, vmax=max(float(counts.max()), 2.0))

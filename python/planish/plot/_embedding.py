@@ -123,7 +123,7 @@ def embedding(
     else:
         most = _SPACE if hasattr(ax, "get_zlim") else _PLANE
     shown = chosen_columns(columns, available, most)
-    ax = _axes(ax, len(shown), color, legend)
+    ax = _axes(ax, given.points[given.rows][:, shown], color, legend)
     notes = given.notes()
     if len(shown) < available and columns is None:
         notes.append(f"the first {len(shown)} of {available} coordinates")
@@ -133,11 +133,12 @@ def embedding(
     return ax
 
 
-def _axes(ax: Axes | None, dimensions: int, color: Colouring, legend: bool) -> Axes:
+def _axes(ax: Axes | None, points: Floats, color: Colouring, legend: bool) -> Axes:
+    dimensions = points.shape[1]
     if ax is None:
-        wide = legend and len(color.classes) >= _style.OUTSIDE
-        space = dimensions == _SPACE
-        found: Axes = new_figure(size=(7.4 if wide else 6.4, 5.2), space=space)[1][0, 0]
+        columns = -(-len(color.classes) // _ENTRIES_PER_COLUMN) if legend else 0
+        size = figure_size(points, beside=1.3 * columns)
+        found: Axes = new_figure(size=size, space=dimensions == _SPACE)[1][0, 0]
         return found
     ax = axes_or_new(ax)
     if hasattr(ax, "get_zlim") and dimensions < _SPACE:
@@ -145,6 +146,15 @@ def _axes(ax: Axes | None, dimensions: int, color: Colouring, legend: bool) -> A
             f"parameter `ax`: Axes of three dimensions, but {dimensions} columns to draw"
         )
     return ax
+
+
+def figure_size(points: Floats, beside: float = 0.0) -> tuple[float, float]:
+    """Return the size in inches of a figure in which a map has little room left over."""
+    if points.shape[1] != _PLANE:
+        return 6.4 + beside, 5.2
+    across, up = np.ptp(points, axis=0).tolist()
+    ratio = up / across if across > 0 else 1.0
+    return 6.4 + beside, 1.0 + 5.0 * min(max(ratio, 0.45), 1.1)
 
 
 def draw_map(
@@ -173,6 +183,7 @@ def draw_map(
     points = given.points[rows][:, list(columns)]
     if len(columns) == 1:
         points = np.column_stack([points, _second_axis(ax, color, rows)])
+        legend = legend and color.codes is None  # the axis names the classes
     area = _style.point_area(len(rows)) if size is None else float(size)
     if color.codes is not None:
         _draw_classes(ax, points, color, rows, area, dense, legend)
@@ -180,7 +191,7 @@ def draw_map(
         _draw_values(ax, points, color, rows, area, dense, legend)
     else:
         _draw_plain(ax, points, area, dense, legend)
-    _frame(ax, columns)
+    _frame(ax, points, columns)
     return notes
 
 
@@ -246,7 +257,8 @@ def _draw_values(
         if legend:
             _bar(ax, drawn, f"{color.name}, mean of each cell" if dense else color.name)
     if legend and ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="best", markerscale=_marker_scale(area), frameon=False)
+        place = legend_place(ax, 2, below=True)
+        ax.legend(markerscale=_marker_scale(area), **place)
 
 
 def _draw_classes(
@@ -295,21 +307,26 @@ def _class_legend(ax: Axes, color: Colouring, area: float) -> None:
     if len(handles) > _ENTRIES:
         names = [*names[:_ENTRIES], f"… and {len(names) - _ENTRIES} more classes"]
         handles = [*handles[:_ENTRIES], Line2D([], [], linestyle="none")]
-    outside = len(handles) >= _style.OUTSIDE or hasattr(ax, "get_zlim")
-    place: dict[str, Any] = {"loc": "best"}
-    if outside:
-        away = 1.08 if hasattr(ax, "get_zlim") else 1.01
-        place = {"loc": "upper left", "bbox_to_anchor": (away, 1.0), "borderaxespad": 0.0}
     ax.legend(
         handles,
         names,
         title=color.name or None,
-        ncols=-(-len(handles) // _ENTRIES_PER_COLUMN),
         markerscale=_marker_scale(area),
-        fontsize="small",
-        frameon=False,
-        **place,
+        **legend_place(ax, len(handles), below=False),
     )
+
+
+def legend_place(ax: Axes, entries: int, *, below: bool) -> dict[str, Any]:
+    """Return where a legend of a map stands: beside it, or below where a colour bar is beside it.
+
+    Never over the points.
+    """
+    place: dict[str, Any] = {"fontsize": "small", "frameon": False, "borderaxespad": 0.0}
+    if below:
+        return place | {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 3}
+    away = 1.12 if hasattr(ax, "get_zlim") else 1.01
+    columns = -(-entries // _ENTRIES_PER_COLUMN)
+    return place | {"loc": "upper left", "bbox_to_anchor": (away, 1.0), "ncols": columns}
 
 
 def _marker_scale(area: float) -> float:
@@ -323,17 +340,28 @@ def _bar(ax: Axes, drawn: Any, label: str) -> None:
     figure.colorbar(drawn, ax=ax, label=label, shrink=0.85, pad=0.02)
 
 
-def _frame(ax: Axes, columns: Sequence[int]) -> None:
+def _frame(ax: Axes, points: Floats, columns: Sequence[int]) -> None:
     """Name the axes and give them equal scales, where all are coordinates."""
     ax.set_xlabel(f"coordinate {columns[0] + 1}")
     if len(columns) == 1:
         return
     ax.set_ylabel(f"coordinate {columns[1] + 1}")
     if len(columns) == _SPACE:
+        _frame_space(ax, points)
         ax.set_zlabel(f"coordinate {columns[2] + 1}")  # type: ignore[attr-defined]
-        ax.set_aspect("equal")
-        ax.locator_params(nbins=5)
         return
     ax.set_aspect("equal", adjustable="datalim")
     ax.autoscale_view()
     ax.locator_params(nbins=6)
+
+
+def _frame_space(ax: Any, points: Floats) -> None:
+    """Give three axes equal scales, and their names room inside the figure."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    extent = high - low
+    extent = np.maximum(extent, 0.02 * (extent.max() or 1.0))
+    middle = (low + high) / 2
+    for axis, center, length in zip("xyz", middle, extent, strict=True):
+        getattr(ax, f"set_{axis}lim")(center - 0.53 * length, center + 0.53 * length)
+    ax.set_box_aspect(extent, zoom=0.85)
+    ax.locator_params(nbins=5)

@@ -10,7 +10,7 @@ import numpy as np
 from .._types import Floats, Indices
 from ..exceptions import ParameterError
 from . import _style
-from ._embedding import colouring, draw_map
+from ._embedding import colouring, draw_map, figure_size, legend_place
 from ._input import Drawing, chosen_columns, drawing
 from ._libraries import axes_or_new, require_matplotlib
 from ._title import Quality, headline
@@ -88,14 +88,17 @@ def graph(
         "shortcut": _marked("shortcuts", shortcuts, given),
         "bridge": _marked("bridges", bridges, given),
     }
-    ax = axes_or_new(ax, size=(6.4, 5.2))
+    size = figure_size(
+        given.points[given.rows][:, shown], beside=0.0 if values is not None else 1.3
+    )
+    ax = axes_or_new(ax, size=size)
     _draw_edges(ax, given.points[:, shown], edges, marked)
     notes = given.notes()
     if given.points.shape[1] > _PLANE and columns is None:
         notes.append(f"the first 2 of {given.points.shape[1]} coordinates")
     notes += draw_map(ax, given, color, shown, density=False, legend=legend)
     if legend:
-        _legend(ax)
+        _legend(ax, below=values is not None)
     text = headline(given.source, len(given.rows), title=title, quality=quality, notes=notes)
     ax.set_title(text, fontsize="medium")
     return ax
@@ -172,23 +175,18 @@ def _draw_edges(ax: Axes, points: Floats, edges: Indices, marked: dict[str, Indi
         ax.add_collection(lines)
 
 
-def _legend(ax: Axes) -> None:
-    """One legend for classes and edges, outside when it is long."""
+def _legend(ax: Axes, below: bool) -> None:
+    """One legend for classes and edges, the edges last."""
+    from matplotlib.collections import LineCollection
+
     present = ax.get_legend()
     title = present.get_title().get_text() if present else ""
     handles, names = ax.get_legend_handles_labels()
-    # Edges were drawn first and come last.
-    last = [name.rsplit(" ", 1)[-1].rstrip("s") in ("edge", "shortcut", "bridge") for name in names]
-    order = sorted(range(len(names)), key=lambda position: last[position])
-    outside = len(names) >= _style.OUTSIDE
-    place: dict[str, Any] = {"loc": "best"}
-    if outside:
-        place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    edges = [isinstance(handle, LineCollection) for handle in handles]
+    order = sorted(range(len(names)), key=lambda position: edges[position])
     ax.legend(
         [handles[position] for position in order],
         [names[position] for position in order],
         title=title or None,
-        fontsize="small",
-        frameon=not outside,
-        **place,
+        **legend_place(ax, len(order), below=below),
     )

@@ -125,9 +125,19 @@ def per_row(name: str, given: ArrayLike, n_samples: int) -> NDArray[Any]:
     return found
 
 
+def is_known(entry: Any) -> bool:
+    """Whether an entry of a column is one: not None, NaN or any of their kind."""
+    try:
+        return entry is not None and bool(entry == entry)  # noqa: PLR0124
+    except TypeError:  # the missing value of a data frame
+        return False
+
+
 def numbers(name: str, given: ArrayLike, n_samples: int) -> Floats:
     """Return one number a row; what is not finite is NaN."""
     found = per_row(name, given, n_samples)
+    if found.dtype.kind == "O":
+        found = np.array([entry if is_known(entry) else np.nan for entry in found.tolist()])
     try:
         values = found.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -140,15 +150,19 @@ def numbers(name: str, given: ArrayLike, n_samples: int) -> Floats:
 def classes(name: str, given: ArrayLike, n_samples: int) -> tuple[Indices, list[str]]:
     """Return the class of each row, −1 where it has none, and the names of the classes."""
     found = per_row(name, given, n_samples)
-    entries = found.tolist()
-    known = [entry is not None and entry == entry for entry in entries]  # noqa: PLR0124
-    kinds = {entry for entry, there in zip(entries, known, strict=True) if there}
+    entries = (found.astype(str) if found.dtype.kind in "mM" else found).tolist()
+    try:
+        kinds = {entry for entry in entries if is_known(entry)}
+    except TypeError as error:
+        raise ParameterError(
+            f"parameter `{name}`: expected numbers or texts as classes, got lists or the like"
+        ) from error
     try:
         order = sorted(kinds)
     except TypeError:  # of several types
         order = sorted(kinds, key=lambda entry: (type(entry).__name__, str(entry)))
     number = {entry: position for position, entry in enumerate(order)}
-    codes = [number[entry] if there else -1 for entry, there in zip(entries, known, strict=True)]
+    codes = [number[entry] if is_known(entry) else -1 for entry in entries]
     return np.array(codes, dtype=np.int64), [str(entry) for entry in order]
 
 

@@ -83,17 +83,15 @@ def shepard(
         raise InputError("no pair of rows has a distance in the data: there is nothing to draw")
     ax = axes_or_new(ax, size=(5.6, 5.2))
     if len(there) > _MANY_PAIRS:
-        drawn = draw_counts(ax, np.column_stack([there, here]))
-        drawn.set_label("pairs")
+        draw_counts(ax, np.column_stack([there, here]), square=False)
         ax.set_aspect("auto")
     else:
         ax.scatter(
             there, here, s=_style.point_area(len(there)), color=_style.PLAIN, alpha=0.4,
             linewidths=0, rasterized=len(there) > 2_000,  # noqa: PLR2004
         )  # fmt: skip
-    end = float(min(there.max(), here.max()))
-    ax.plot([0, end], [0, end], color=_style.INK, linewidth=1, linestyle="--", label="equal")
-    _draw_disparities(ax, given.source)
+    if not _draw_disparities(ax, given.source):
+        _draw_proportion(ax, there, here)
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)
     ax.set_xlabel(name)
@@ -117,16 +115,27 @@ def _shepard_title(given: Drawing, there: Floats, here: Floats) -> str:
 _DISPARITIES = 2_000
 
 
-def _draw_disparities(ax: Axes, source: Any) -> None:
+def _draw_proportion(ax: Axes, there: Floats, here: Floats) -> None:
+    """Draw the line of equal distances, or the nearest line where the map has another scale."""
+    slope = float(there @ here) / max(float(there @ there), np.finfo(float).tiny)
+    same = 0.5 < slope < 2.0  # noqa: PLR2004
+    end = float(there.max())
+    line, label = (1.0, "equal") if same else (slope, f"distance × {slope:.3g}")
+    ax.plot([0, end], [0, line * end], color=_style.INK, linewidth=1, linestyle="--", label=label)
+
+
+def _draw_disparities(ax: Axes, source: Any) -> bool:
     """Draw the function of the dissimilarities that a map of order or intervals found."""
     if getattr(source, "type", "ratio") == "ratio" or not hasattr(type(source), "_on_demand"):
-        return
-    if "shepard_" in type(source)._on_demand and len(source.embedding_) <= _DISPARITIES:
+        return False
+    found = "shepard_" in type(source)._on_demand and len(source.embedding_) <= _DISPARITIES
+    if found:
         table = source.shepard_
         ax.plot(
             table["dissimilarity"], table["disparity"], color=_style.SHORTCUT, linewidth=1.5,
             label="disparity",
         )  # fmt: skip
+    return found
 
 
 def rank_curve(

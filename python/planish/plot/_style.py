@@ -33,8 +33,6 @@ BRIDGE = "#832db6"
 
 #: Rows from which points are drawn as a density.
 MANY = 30_000
-#: Classes from which the legend stands outside.
-OUTSIDE = 6
 
 
 def look(number: int) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._types import Floats, Indices, MatrixLike
 from ..exceptions import ParameterError
 from . import _style
-from ._embedding import Colouring, draw_map
+from ._embedding import Colouring, draw_map, figure_size
 from ._input import chosen_columns, drawing
 from ._libraries import axes_or_new, require_matplotlib
 from ._title import Quality, headline
@@ -138,17 +138,18 @@ def thumbnails(
     size = np.array([width, height]) * (fraction * extent / max(height, width))
     placed = without_overlap(points, size)
 
-    ax = axes_or_new(ax, size=(6.8, 6.0))
+    ax = axes_or_new(ax, size=figure_size(points, beside=0.6))
     notes = given.notes()
     notes.append(f"images of {len(placed)} of {len(points)} rows")
     draw_map(ax, given, Colouring(), shown, density=False, size=4.0)
     for row in placed:
         low, high = points[row] - size / 2, points[row] + size / 2
         _draw_image(ax, pictures[given.rows[row]], (low[0], high[0], low[1], high[1]))
-    margin = size * 0.7
-    ax.set_xlim(*(points[:, 0].min() - margin[0], points[:, 0].max() + margin[0]))
-    ax.set_ylim(*(points[:, 1].min() - margin[1], points[:, 1].max() + margin[1]))
+    # Each image set the limits to its own; they are to be those of all again.
+    corners = np.vstack([points.min(axis=0) - size, points.max(axis=0) + size])
+    ax.update_datalim(corners)
     ax.set_aspect("equal", adjustable="datalim")
+    ax.autoscale(enable=True)
     text = headline(given.source, len(given.rows), title=title, quality=quality, notes=notes)
     ax.set_title(text, fontsize="medium")
     return ax
