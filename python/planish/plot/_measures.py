@@ -108,12 +108,12 @@ def _geodesic_pairs(
 
 
 def _dissimilarities(estimator: Any) -> Floats:
-    name = "array" if estimator is None else type(estimator).__name__
+    name = "an array" if estimator is None else f"a {type(estimator).__name__}"
     if not hasattr(type(estimator), "_on_demand") or (
         "dissimilarity_matrix_" not in type(estimator)._on_demand
     ):
         raise ParameterError(
-            f"parameter `X`: the distances a map is compared with are not in a {name}; give "
+            f"parameter `X`: the distances a map is compared with are not in {name}; give "
             "the data with X=..."
         )
     if len(estimator.embedding_) > _ALL_PAIRS:

@@ -105,10 +105,8 @@ def page(
     given = drawing(estimator_or_Y, X)
     shown = [_column(*column, given) for column in _listed(labels, values, columns)]
     pictures = None if images is None else as_images(images, len(given.points), image_shape)
-    about = headline(
-        given.source, len(given.rows), title=title, quality=quality, notes=given.notes()
-    ).split("\n")
-    heading = about[0] or "Embedding"
+    name = "Embedding" if title is None and given.source is None else title
+    heading = headline(given.source, 0, title=name, quality=quality, notes=[]) or "Embedding"
     count = f"{len(given.rows)} row{'' if len(given.rows) == 1 else 's'}"
     content = {
         "rows": _bytes(given.rows, np.int32),
@@ -123,7 +121,7 @@ def page(
     }
     text = _filled(
         title=html.escape(heading),
-        about=html.escape(" · ".join([count, *about[1:]])),
+        about=html.escape(" · ".join([count, *given.notes()])),
         css=_resource("page.css"),
         data=_json(content),
         plotly=script.replace("</script", r"<\/script"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,8 +154,8 @@ def rank_curve(
     Parameters
     ----------
     curves : estimator, array-like, object with `r_nx`, or mapping
-        A fitted estimator or coordinates, together with X; or R_NX for k = 1, 2, …: as an
-        array of one dimension or something with an attribute `r_nx`. A mapping has
+        A fitted estimator or coordinates, together with X; or R_NX for k = 1, 2, …: something
+        with an attribute `r_nx` or, without X, an array of one dimension. A mapping has
         several of these by name.
     X : array-like of shape (n_samples, n_features), default=None
         The data, where `curves` are maps.
@@ -217,14 +217,12 @@ def _curve_name(given: object) -> str:
 
 def _curve(name: str, given: Any, X: MatrixLike | None, seed: int) -> tuple[Floats, int]:
     """Return a curve, and the number of rows it is the mean of, 0 where it was given."""
-    given = getattr(given, "r_nx", given)
-    if not is_estimator(given) and (isinstance(given, Sequence) or hasattr(given, "__array__")):
-        values = np.asarray(given)
-        if values.ndim == 1 and X is None:
-            curve = values.astype(np.float64)
-            if len(curve) == 0 or not np.isfinite(curve).all():
-                raise InputError(f"the curve {name!r} has no numbers, or some that are not finite")
-            return curve, 0
+    measured = hasattr(given, "r_nx")
+    if measured or (X is None and not is_estimator(given) and np.ndim(given) == 1):
+        curve = np.asarray(given.r_nx if measured else given, dtype=np.float64)
+        if curve.ndim != 1 or len(curve) == 0 or not np.isfinite(curve).all():
+            raise InputError(f"the curve {name!r} has no numbers, or some that are not finite")
+        return curve, 0
     if X is None:
         raise ParameterError(
             "parameter `X`: the rank curve of a map compares it with the data; give X=..., or "

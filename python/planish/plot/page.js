@@ -45,7 +45,7 @@
   let members = []; // for each trace the positions of its points
   let selection = new Set(); // positions
   let drawn = 0, drawing = false;
-  const size = Math.max(3, Math.min(8, 600 / Math.sqrt(rows.length)));
+  const size = Math.max(2.5, Math.min(8, 600 / Math.sqrt(rows.length)));
   const picked = (values, positions) =>
     positions === everything ? values : Float64Array.from(positions, (position) => values[position]);
 
