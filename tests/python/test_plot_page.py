@@ -95,7 +95,8 @@ def test_title_of_an_estimator_and_of_ones_own(tmp_path, blob):
 
 def test_data_frames(cloud, tmp_path):
     frame = pd.DataFrame(
-        {"kind": pd.Categorical(["u", None] * 100), "n": pd.array([*range(199), None], dtype="Int64"),
+        {"kind": pd.Categorical(["u", None] * 100),
+         "n": pd.array([*range(199), None], dtype="Int64"),
          "when": pd.to_datetime(["2020-01-01"] * 200), "x": cloud[:, 0], "yes": [True, False] * 100}
     )  # fmt: skip
     _, data = read(plot.page(cloud, tmp_path / "map.html", columns=frame))
