@@ -456,7 +456,7 @@ def as_set(pairs):
 def test_edges_lie_between_the_rows_they_join(isomap):
     ax = plot.graph(isomap)
     graph, Y = isomap.graph_.tocoo(), isomap.embedding_
-    rows, columns = graph.coords
+    rows, columns = graph.row, graph.col
     upper = rows < columns
     expected = as_set(np.stack([Y[rows[upper]], Y[columns[upper]]], axis=1))
     assert as_set(segments(ax, "edges")) == expected
@@ -495,7 +495,8 @@ def test_graph_of_plain_arrays_and_rows_without_coordinates(cloud):
     Y = cloud.copy()
     Y[0] = np.nan
     ax = plot.graph(Y, graph=graph, labels=np.arange(200) % 2)
-    rows, columns = graph.tocoo().coords
+    stored = graph.tocoo()
+    rows, columns = stored.row, stored.col
     pairs = {tuple(sorted(pair)) for pair in zip(rows, columns, strict=True) if 0 not in pair}
     assert len(segments(ax, "edges")) == len(pairs)
     assert legend_texts(ax) == ["0 (99)", "1 (100)", f"{len(pairs)} edges"]

@@ -124,7 +124,8 @@ def _edges(given: Drawing, graph: Any) -> Indices:
             f"{type(graph).__name__} of shape {shape}"
         )
     stored: Any = graph
-    pairs = np.column_stack(stored.tocoo().coords).astype(np.int64)
+    stored = stored.tocoo()
+    pairs = np.column_stack([stored.row, stored.col]).astype(np.int64)
     pairs = np.unique(np.sort(pairs, axis=1), axis=0)
     return _between_drawn(pairs[pairs[:, 0] < pairs[:, 1]], given)
 
