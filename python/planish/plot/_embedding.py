@@ -12,6 +12,7 @@ from .._types import Floats, Indices, MatrixLike
 from ..exceptions import ParameterError
 from . import _density, _style
 from ._input import Drawing, chosen_columns, classes, drawing, name_of, numbers
+from ._legend import ENTRIES_PER_COLUMN, class_legend, color_bar, legend_place, marker_scale
 from ._libraries import axes_or_new, new_figure, require_matplotlib
 from ._title import Quality, headline
 
@@ -136,7 +137,7 @@ def embedding(
 def _axes(ax: Axes | None, points: Floats, color: Colouring, legend: bool) -> Axes:
     dimensions = points.shape[1]
     if ax is None:
-        columns = -(-len(color.classes) // _ENTRIES_PER_COLUMN) if legend else 0
+        columns = -(-len(color.classes) // ENTRIES_PER_COLUMN) if legend else 0
         size = figure_size(points, beside=1.3 * columns)
         found: Axes = new_figure(size=size, space=dimensions == _SPACE)[1][0, 0]
         return found
@@ -223,7 +224,7 @@ def _draw_plain(ax: Axes, points: Floats, area: float, dense: bool, legend: bool
     if dense:
         drawn = _density.draw_counts(ax, points)
         if legend:
-            _bar(ax, drawn, "rows per cell")
+            color_bar(ax, drawn, "rows per cell")
         return
     ax.scatter(*points.T, color=_style.PLAIN, **_style_of(points, area))
 
@@ -255,10 +256,10 @@ def _draw_values(
             style |= {"c": values[known], "cmap": _style.VALUES}
             drawn = ax.scatter(*points[known].T, **style)
         if legend:
-            _bar(ax, drawn, f"{color.name}, mean of each cell" if dense else color.name)
+            color_bar(ax, drawn, f"{color.name}, mean of each cell" if dense else color.name)
     if legend and ax.get_legend_handles_labels()[0]:
         place = legend_place(ax, 2, below=True)
-        ax.legend(markerscale=_marker_scale(area), **place)
+        ax.legend(markerscale=marker_scale(area), **place)
 
 
 def _draw_classes(
@@ -286,58 +287,13 @@ def _draw_classes(
         label = f"{_quoted(name)} ({int(own.sum())})"
         ax.scatter(*where.T, color=tint, marker=marker if not dense else "s", label=label, **style)
     if legend:
-        _class_legend(ax, color, area)
+        class_legend(ax, color.name, area)
 
 
 def _quoted(name: str) -> str:
     """Return a name that matplotlib takes as it is: a leading underscore hides an entry."""
     shown = name.replace("$", r"\$")
     return f"\u200b{shown}" if shown.startswith("_") else shown
-
-
-#: Entries of a legend; classes beyond them are counted in its last line.
-_ENTRIES = 60
-_ENTRIES_PER_COLUMN = 20
-
-
-def _class_legend(ax: Axes, color: Colouring, area: float) -> None:
-    from matplotlib.lines import Line2D
-
-    handles, names = ax.get_legend_handles_labels()
-    if len(handles) > _ENTRIES:
-        names = [*names[:_ENTRIES], f"… and {len(names) - _ENTRIES} more classes"]
-        handles = [*handles[:_ENTRIES], Line2D([], [], linestyle="none")]
-    ax.legend(
-        handles,
-        names,
-        title=color.name or None,
-        markerscale=_marker_scale(area),
-        **legend_place(ax, len(handles), below=False),
-    )
-
-
-def legend_place(ax: Axes, entries: int, *, below: bool) -> dict[str, Any]:
-    """Return where a legend of a map stands: beside it, or below where a colour bar is beside it.
-
-    Never over the points.
-    """
-    place: dict[str, Any] = {"fontsize": "small", "frameon": False, "borderaxespad": 0.0}
-    if below:
-        return place | {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 3}
-    away = 1.12 if hasattr(ax, "get_zlim") else 1.01
-    columns = -(-entries // _ENTRIES_PER_COLUMN)
-    return place | {"loc": "upper left", "bbox_to_anchor": (away, 1.0), "ncols": columns}
-
-
-def _marker_scale(area: float) -> float:
-    """Return the factor that makes a legend's markers readable however small the points."""
-    return float(np.sqrt(36.0 / area))
-
-
-def _bar(ax: Axes, drawn: Any, label: str) -> None:
-    figure = ax.get_figure()
-    assert figure is not None
-    figure.colorbar(drawn, ax=ax, label=label, shrink=0.85, pad=0.02)
 
 
 def _frame(ax: Axes, points: Floats, columns: Sequence[int]) -> None:

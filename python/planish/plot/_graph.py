@@ -10,8 +10,9 @@ import numpy as np
 from .._types import Floats, Indices
 from ..exceptions import ParameterError
 from . import _style
-from ._embedding import colouring, draw_map, figure_size, legend_place
+from ._embedding import colouring, draw_map, figure_size
 from ._input import Drawing, chosen_columns, drawing
+from ._legend import legend_place
 from ._libraries import axes_or_new, require_matplotlib
 from ._title import Quality, headline
 
