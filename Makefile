@@ -29,7 +29,7 @@ BUILD_TOOLS := "maturin>=1.9.4,<2"
 EXAMPLES := $(basename $(notdir $(wildcard examples/*.rs)))
 
 RUST_SOURCES   := $(shell find src -name '*.rs' 2>/dev/null)
-PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name 'py.typed' 2>/dev/null)
+PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name 'py.typed' -o -name 'page.*' 2>/dev/null)
 WHEEL_SOURCES  := $(RUST_SOURCES) $(PYTHON_SOURCES) Cargo.toml Cargo.lock pyproject.toml README.md
 
 .DEFAULT_GOAL := help

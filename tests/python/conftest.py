@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import hypothesis
 import numpy as np
@@ -17,6 +18,24 @@ hypothesis.settings.load_profile("planish")
 
 # scikit-learn's battery checks array API input only when SciPy is told to support it.
 os.environ["SCIPY_ARRAY_API"] = "1"
+
+# Pictures are drawn into memory, with or without a display.
+os.environ["MPLBACKEND"] = "Agg"
+
+#: A browser and its driver, as Debian and others name them.
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+DRIVER = shutil.which("chromedriver")
+collect_ignore = [] if BROWSER and DRIVER else ["test_plot_browser.py"]
+
+
+def pytest_terminal_summary(terminalreporter):
+    if collect_ignore:
+        terminalreporter.write_line(
+            "NOT TESTED: planish.plot.page in a browser (tests/python/test_plot_browser.py), "
+            "because there is no chromium with chromedriver."
+        )
 
 
 SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])

@@ -18,7 +18,9 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 MODULES = [
-    module.name for module in pkgutil.iter_modules(planish.__path__) if module.name != "_core"
+    module.name.removeprefix("planish.")
+    for module in pkgutil.walk_packages(planish.__path__, "planish.")
+    if module.name != "planish._core"
 ]
 
 

@@ -1,0 +1,188 @@
+"""The seam to measures of quality: what pictures need computed, on a seeded sample of rows.
+
+Nothing else in `planish.plot` computes a measure. Each function is the textbook's
+definition, small enough to read; `planish.quality` can take the place of their bodies.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.spatial.distance import cdist
+
+from .._types import Floats, Indices, MatrixLike
+from ..exceptions import InputError, ParameterError
+from ._input import Drawing
+
+#: Rows up to which a measure over all pairs is computed for a title.
+_ALL_PAIRS = 5_000
+#: Rows that shortest paths are computed from.
+_SOURCES = 100
+#: Distances that one rank curve may sort.
+_SORTED = 20_000_000
+
+
+def own_quality(estimator: Any) -> str:
+    """Return the figure by which a fitted estimator judges itself, or nothing."""
+    forms = getattr(estimator, "stress_forms_", None)
+    if forms is not None:
+        form = "sammon" if type(estimator).__name__ == "SammonMapping" else "normalized"
+        return f"{'Sammon' if form == 'sammon' else 'normalised'} stress {forms[form]:.3g}"
+    for attribute, name in (
+        ("kl_divergence_", "KL divergence"),
+        ("reconstruction_error_", "reconstruction error"),
+        ("stress_", "stress"),
+    ):
+        value = getattr(estimator, attribute, None)
+        if value is not None:
+            return f"{name} {value:.3g}"
+    ratio = getattr(estimator, "explained_variance_ratio_", None)
+    if ratio is not None:
+        return f"{100 * float(np.sum(ratio)):.3g} % of the variance"
+    return _residual_variance(estimator)
+
+
+def _residual_variance(estimator: Any) -> str:
+    from .._geodesic import ScaledGeodesics
+    from ..diagnostics import residual_variance
+
+    if not isinstance(estimator, ScaledGeodesics) or len(estimator.embedding_) > _ALL_PAIRS:
+        return ""
+    curve = residual_variance(estimator, dims=[estimator.embedding_.shape[1]])
+    return f"residual variance {curve.values[0]:.3g}"
+
+
+def shepard_pairs(
+    given: Drawing, X: MatrixLike | None, precomputed: bool, n_pairs: int, seed: int
+) -> tuple[Floats, Floats, str]:
+    """Return the distances of a sample of pairs in the data and in the map.
+
+    All pairs if there are no more than `n_pairs`. The third result says what the
+    distances of the data are.
+    """
+    rng = np.random.default_rng(seed)
+    rows = given.rows
+    if len(rows) < 2:  # noqa: PLR2004
+        raise InputError("a diagram of pairs needs two rows with finite coordinates, got one")
+    if X is None and hasattr(given.source, "graph_") and hasattr(given.source, "shortcuts_"):
+        return _geodesic_pairs(given, n_pairs, rng)
+    one, other = _pairs(rows, n_pairs, rng)
+    mapped = np.linalg.norm(given.points[one] - given.points[other], axis=1)
+    if X is None:
+        original, name = _dissimilarities(given.source)[one, other], "dissimilarity"
+    elif precomputed:
+        original, name = _given_distances(X, len(given.points))[one, other], "distance in the data"
+    else:
+        data = _data(X, len(given.points))
+        original = np.linalg.norm(data[one] - data[other], axis=1)
+        name = "distance in the data"
+    known = np.isfinite(original)
+    return original[known], mapped[known], name
+
+
+def _pairs(rows: Indices, n_pairs: int, rng: np.random.Generator) -> tuple[Indices, Indices]:
+    count = len(rows)
+    if count * (count - 1) // 2 <= n_pairs:
+        one, other = np.triu_indices(count, 1)
+    else:
+        one = rng.integers(count, size=n_pairs)
+        other = (one + 1 + rng.integers(count - 1, size=n_pairs)) % count  # never itself
+    return rows[one], rows[other]
+
+
+def _geodesic_pairs(
+    given: Drawing, n_pairs: int, rng: np.random.Generator
+) -> tuple[Floats, Floats, str]:
+    from ..functions import geodesic_distances
+
+    sources = np.sort(rng.choice(given.rows, min(_SOURCES, len(given.rows)), replace=False))
+    paths = geodesic_distances(given.source.graph_, sources=sources)
+    here = rng.integers(len(sources), size=n_pairs)
+    other = rng.choice(given.rows, n_pairs)
+    apart = (sources[here] != other) & np.isfinite(paths[here, other])
+    here, other = here[apart], other[apart]
+    mapped = np.linalg.norm(given.points[sources[here]] - given.points[other], axis=1)
+    return paths[here, other], mapped, "geodesic distance"
+
+
+def _dissimilarities(estimator: Any) -> Floats:
+    name = "an array" if estimator is None else f"a {type(estimator).__name__}"
+    if not hasattr(type(estimator), "_on_demand") or (
+        "dissimilarity_matrix_" not in type(estimator)._on_demand
+    ):
+        raise ParameterError(
+            f"parameter `X`: the distances a map is compared with are not in {name}; give "
+            "the data with X=..."
+        )
+    if len(estimator.embedding_) > _ALL_PAIRS:
+        raise ParameterError(
+            f"parameter `X`: with more than {_ALL_PAIRS} rows give the data with X=..., all "
+            "pairs would take too long"
+        )
+    found = np.asarray(estimator.dissimilarity_matrix_, dtype=np.float64)
+    return np.where(np.isnan(found), found.T, found)
+
+
+def _data(X: MatrixLike, n_samples: int) -> Floats:
+    from sklearn.utils.validation import check_array
+
+    from .._data import require_memory
+
+    if issparse(X):
+        table: Any = X
+        size = 8 * int(np.prod(table.shape))
+        require_memory(size, "X as a dense array", "give fewer rows")
+        X = table.toarray()
+    found: Floats = check_array(X, dtype=np.float64, input_name="X")
+    if len(found) != n_samples:
+        raise ParameterError(f"parameter `X`: the embedding has {n_samples} rows, got {len(found)}")
+    return found
+
+
+def _given_distances(X: MatrixLike, n_samples: int) -> Floats:
+    found = np.asarray(X, dtype=np.float64)
+    if found.shape != (n_samples, n_samples):
+        raise ParameterError(
+            f"parameter `X`: expected the distances of {n_samples} × {n_samples} rows, got "
+            f"shape {found.shape}"
+        )
+    return found
+
+
+def r_nx(given: Drawing, X: MatrixLike, seed: int) -> tuple[Floats, int]:
+    """Return R_NX(k) for k = 1, …, n − 2, and the number of rows it is the mean of.
+
+    Q_NX(k) is the share of the k nearest neighbours in the data that are among the k
+    nearest in the map; R_NX(k) is how far it is from chance, 0, towards 1.
+    """
+    data = _data(X, len(given.points))[given.rows]
+    points = given.points[given.rows]
+    n = len(points)
+    if n < 3:  # noqa: PLR2004
+        raise InputError(f"a rank curve needs three rows with finite coordinates, got {n}")
+    sampled = min(n, max(100, min(1_000, _SORTED // n)))
+    rng = np.random.default_rng(seed)
+    common = np.zeros(n)
+    for row in np.sort(rng.choice(n, sampled, replace=False)):
+        worse = np.maximum(_ranks(data, row), _ranks(points, row))
+        common += np.bincount(np.delete(worse, row), minlength=n)
+    k = np.arange(1, n - 1)
+    shared = np.cumsum(common)[1 : n - 1] / (sampled * k)
+    return ((n - 1) * shared - k) / (n - 1 - k), sampled
+
+
+def _ranks(points: Floats, row: int) -> Indices:
+    """Return the rank of every row as a neighbour of one, which itself has rank 0."""
+    distances = cdist(points[row : row + 1], points)[0]
+    distances[row] = -1.0
+    ranks = np.empty(len(points), dtype=np.int64)
+    ranks[np.argsort(distances, kind="stable")] = np.arange(len(points))
+    return ranks
+
+
+def area_over_log_k(curve: Floats) -> float:
+    """Return the mean of R_NX over ln k: small neighbourhoods count as much as large ones."""
+    weights = 1.0 / np.arange(1, len(curve) + 1)
+    return float(np.average(curve, weights=weights))
