@@ -48,7 +48,7 @@ pub mod methods;
 mod neighbors;
 mod optimize;
 mod params;
-mod quality;
+pub mod quality;
 mod scale;
 mod spectrum;
 pub mod stages;

@@ -7,6 +7,7 @@
 
 mod convert;
 mod errors;
+mod quality;
 mod run;
 mod stages;
 
@@ -263,6 +264,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(geodesic_distances, module)?)?;
     module.add_function(wrap_pyfunction!(estimate_memory, module)?)?;
     module.add_function(wrap_pyfunction!(available_memory, module)?)?;
+    module.add_function(wrap_pyfunction!(quality::quality, module)?)?;
     module.add_function(wrap_pyfunction!(errors::exception_table, module)?)?;
     module.add_function(wrap_pyfunction!(errors::warning_table, module)?)?;
     Ok(())

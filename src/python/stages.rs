@@ -61,7 +61,7 @@ fn source_row(source: i64, rows: usize) -> Result<u32> {
 }
 
 /// A choice by its name, for callers outside a parameter struct.
-fn named<T: Parameter>(parameter: &'static str, name: &str) -> Result<T> {
+pub(super) fn named<T: Parameter>(parameter: &'static str, name: &str) -> Result<T> {
     let mut choice = None;
     crate::params::assign(&mut choice, parameter, &Value::Str(name.to_string()))?;
     choice.ok_or_else(|| Error::param(parameter, format!("'{name}' is unknown")))

@@ -154,6 +154,7 @@ const ORDER: &[&[&str]] = &[
     &["embedding"],
     &["method"],
     &["extend"],
+    &["quality"],
     &["methods"],
     &["stages"],
     &["python"],
