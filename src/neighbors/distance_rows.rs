@@ -6,21 +6,20 @@
 //! neighbours are. Cost: O(D) per pair; neighbours and ranks of squares in many dimensions by
 //! the matrix products of `gemm`.
 
+use std::sync::OnceLock;
+
 use ndarray::{ArrayView2, CowArray, Ix2};
 use rayon::prelude::*;
 
+use super::Metric;
 use super::angular::{Filled, Units, units};
 use super::brute::{self, Dense};
-use super::collect::{Keep, Kept};
-use super::gemm_ranks::Wanted;
-use super::measure::Entry;
-use super::metric::{Manhattan, settled, with_measure};
+use super::metric::{settled, with_measure};
 use super::row_columns::Columns;
+use super::row_products::SquaredRows;
 use super::sparse::SparsePairs;
-use super::table::{Part, concatenate};
-use super::{Algorithm, Index, Metric, NeighborRule, Neighbors, check_rule, gemm};
 use crate::context::Ctx;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::scale::scale_of_data;
 use crate::input::{Csr, Data, PointsRef, check};
 use crate::scale::Scale;
@@ -30,9 +29,9 @@ const FEW_ROWS: usize = 256;
 const FEW_COLUMNS: usize = 16;
 
 /// Numbers of a block of rows, and the rows it has at least and at most.
-const BLOCK: usize = 1 << 18;
-const LEAST_ROWS: usize = 4;
-const MOST_ROWS: usize = 32;
+const BLOCK: usize = 1 << 19;
+const LEAST_ROWS: usize = 8;
+const MOST_ROWS: usize = 64;
 
 /// Bytes of rows that one block of queries meets at a time: they stay in cache.
 const NEAR_BYTES: usize = 1 << 17;
@@ -64,17 +63,28 @@ impl RowChoice<'_> {
     }
 }
 
+/// How distances are computed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Precision {
+    /// By differences, as neighbours are.
+    Exact,
+    /// By matrix products where that is faster, to within [`DistanceRows::tolerance`].
+    Close,
+}
+
 /// Rows whose distances to all rows can be had, at a scale where squares are safe.
 #[derive(Debug)]
 pub struct DistanceRows<'a> {
-    kind: Kind<'a>,
-    metric: Metric,
+    pub(super) kind: Kind<'a>,
+    pub(super) metric: Metric,
     /// What distances were multiplied by.
     scale: Scale,
+    /// Made when close distances are first asked for; `None` where they are the exact ones.
+    products: OnceLock<Option<SquaredRows>>,
 }
 
 #[derive(Debug)]
-enum Kind<'a> {
+pub(super) enum Kind<'a> {
     /// Row-major; unit rows where the metric compares directions.
     Dense(CowArray<'a, f64, Ix2>),
     /// Few columns under the Euclidean metric.
@@ -99,15 +109,16 @@ impl<'a> DistanceRows<'a> {
                     PointsRef::Sparse(csr) => sparse(csr, scale, metric),
                 };
                 let scale = if metric.ignores_scale() { Scale::ONE } else { scale };
-                Ok(DistanceRows { kind, metric, scale })
+                Ok(DistanceRows { kind, metric, scale, products: OnceLock::new() })
             }
             (Data::Distances(matrix), None) => {
                 check::check_finite(matrix, "the distance matrix")?;
                 let scale = scale_of_data(data);
                 let checked = check::distances(matrix, ctx)?;
-                let kind = if scale.is_one() { checked } else { checked.mapv(|value| scale.into(value)).into() };
+                let kind =
+                    if scale.is_one() { checked } else { checked.mapv(|value| scale.into(value)).into() };
                 let kind = Kind::Given(row_major(kind));
-                Ok(DistanceRows { kind, metric: Metric::Manhattan, scale })
+                Ok(DistanceRows { kind, metric: Metric::Manhattan, scale, products: OnceLock::new() })
             }
             (data, metric) => Err(check::unfit(data, metric.is_none(), "distances")),
         }
@@ -153,8 +164,33 @@ impl<'a> DistanceRows<'a> {
         }
     }
 
+    /// Whether distances are roots or halves of squares of differences of dense rows.
+    pub(super) fn squares(&self) -> Option<ArrayView2<'_, f64>> {
+        let squares = matches!(settled(self.metric), Metric::Euclidean) || self.metric.ignores_scale();
+        match &self.kind {
+            Kind::Dense(matrix) if squares && matrix.nrows() >= FEW_ROWS => Some(matrix.view()),
+            _ => None,
+        }
+    }
+
+    fn products(&self) -> Option<&SquaredRows> {
+        let made = self.products.get_or_init(|| self.squares().and_then(SquaredRows::of));
+        made.as_ref()
+    }
+
+    /// By which share of itself a close distance may be wrong.
+    pub fn tolerance(&self) -> f64 {
+        self.products().map_or(0.0, SquaredRows::tolerance)
+    }
+
     /// Distances of some rows to all rows, row after row.
-    fn block(&self, rows: impl Iterator<Item = usize> + Clone, distances: &mut [f64]) {
+    fn block(&self, rows: impl Iterator<Item = usize> + Clone, precision: Precision, distances: &mut [f64]) {
+        if precision == Precision::Close
+            && let Some(products) = self.products()
+        {
+            let angular = self.metric.ignores_scale();
+            return products.distances(rows, angular, distances, |i, j| self.pair(i, j));
+        }
         let n = self.len();
         let bytes = match &self.kind {
             Kind::Dense(matrix) => 8 * matrix.ncols(),
@@ -178,10 +214,19 @@ impl<'a> DistanceRows<'a> {
     pub fn each_row<T: Send, const S: usize>(
         spaces: [&DistanceRows<'_>; S],
         rows: RowChoice<'_>,
+        precision: Precision,
         ctx: &Ctx,
         work: impl Fn(usize, [&mut [f64]; S]) -> T + Sync,
     ) -> Result<Vec<T>> {
         let n = spaces.first().map_or(0, |space| space.len());
+        if precision == Precision::Close {
+            for matrix in spaces.iter().filter_map(|space| space.squares()) {
+                let need = 8 * matrix.len() as u64;
+                ctx.reserve(need, "the rows prepared for matrix products", "use a sample of the rows")?;
+            }
+            // Here and not in the blocks, which would wait for it.
+            spaces.iter().for_each(|space| _ = space.products());
+        }
         let height = (BLOCK / n.max(1)).clamp(LEAST_ROWS, MOST_ROWS);
         let blocks: Vec<usize> = (0..rows.len()).step_by(height).collect();
         let found = blocks.into_par_iter().map_init(
@@ -191,7 +236,7 @@ impl<'a> DistanceRows<'a> {
                 let chosen = places.clone().map(|place| rows.row(place));
                 for (space, room) in spaces.iter().zip(room.iter_mut()) {
                     ctx.check()?;
-                    space.block(chosen.clone(), room);
+                    space.block(chosen.clone(), precision, room);
                 }
                 ctx.check()?;
                 let mut found = Vec::with_capacity(places.len());
@@ -208,106 +253,6 @@ impl<'a> DistanceRows<'a> {
             },
         );
         Ok(found.collect::<Result<Vec<Vec<T>>>>()?.into_iter().flatten().collect())
-    }
-
-    /// The nearest `k` others of the chosen rows, nearest first, and the ranks of the wanted
-    /// rows, `count` of each chosen row.
-    ///
-    /// # Errors
-    /// More neighbours than other rows; cancellation; memory.
-    pub fn neighbors_and_ranks(
-        &self,
-        rows: RowChoice<'_>,
-        k: usize,
-        (wanted, count): (&[u32], usize),
-        ctx: &Ctx,
-    ) -> Result<(Neighbors, Vec<u32>)> {
-        let (n, rule) = (self.len(), NeighborRule::Nearest(k));
-        check_rule(rule, n, true)?;
-        let squares = matches!(settled(self.metric), Metric::Euclidean) || self.metric.ignores_scale();
-        if let Kind::Dense(matrix) = &self.kind
-            && squares
-            && n >= FEW_ROWS
-            && 4 * k <= n
-        {
-            let own = match rows {
-                RowChoice::All(_) => None,
-                RowChoice::Some(rows) => Some(rows),
-            };
-            let wanted = Wanted { rows: wanted, count, own };
-            if let Some(found) = self.by_products(matrix.view(), rule, wanted, ctx)? {
-                return Ok(found);
-            }
-        }
-        ctx.stage("ranks", rows.len());
-        let place_of = |row: usize| match rows {
-            RowChoice::All(_) => row,
-            // Every row that is visited is one of the chosen ones.
-            RowChoice::Some(rows) => rows.binary_search(&(row as u32)).unwrap_or(0),
-        };
-        let found = DistanceRows::each_row([self], rows, ctx, |row, [distances]| {
-            let place = place_of(row);
-            let targets = &wanted[place * count..(place + 1) * count];
-            let near = nearest(distances, k);
-            (near, super::row_ranks::ranks(distances, targets))
-        })?;
-        let (mut near, mut ranks) = (Vec::with_capacity(found.len()), Vec::with_capacity(wanted.len()));
-        for (own, more) in found {
-            near.push(own);
-            ranks.extend(more);
-        }
-        Ok((concatenate(near), ranks))
-    }
-
-    fn by_products(
-        &self,
-        matrix: ArrayView2<'_, f64>,
-        rule: NeighborRule,
-        wanted: Wanted<'_>,
-        ctx: &Ctx,
-    ) -> Result<Option<(Neighbors, Vec<u32>)>> {
-        let chosen: Option<Vec<f64>> = wanted
-            .own
-            .map(|rows| rows.iter().flat_map(|&row| matrix.row(row as usize).to_vec()).collect());
-        let allow = |query: usize, row: usize| wanted.own(query) != row;
-        with_measure!(self.metric, measure => {
-            let mut pairs = dense_pairs(measure, matrix);
-            if let (Some(chosen), Some(own)) = (&chosen, wanted.own) {
-                pairs = Dense { queries: chosen, counts: (own.len(), pairs.counts.1), ..pairs };
-            }
-            gemm::search_and_rank(&pairs, rule, chosen.is_none(), allow, Some(wanted), ctx)
-        })
-    }
-
-    /// The nearest `k` others of the chosen rows, nearest first.
-    ///
-    /// # Errors
-    /// More neighbours than other rows; cancellation; memory.
-    pub fn neighbors(&self, rows: RowChoice<'_>, k: usize, ctx: &Ctx) -> Result<Neighbors> {
-        check_rule(NeighborRule::Nearest(k), self.len(), true)?;
-        let points = match &self.kind {
-            Kind::Columns(columns) => columns.points(),
-            _ => return Ok(self.neighbors_and_ranks(rows, k, (&[], 0), ctx)?.0),
-        };
-        let index = Index::build(PointsRef::Dense(points.view()), self.metric, Algorithm::Auto, ctx)?;
-        let RowChoice::Some(rows) = rows else {
-            return index.neighbors_of_all(NeighborRule::Nearest(k), ctx);
-        };
-        let asked = PointsRef::Dense(points.view()).select(&crate::input::rows::as_indices(rows));
-        let found = index.query(asked.view(), NeighborRule::Nearest(k + 1), ctx)?;
-        let (mut indices, mut distances) = (Vec::with_capacity(rows.len() * k), Vec::new());
-        for (place, &own) in rows.iter().enumerate() {
-            let range = found.offsets[place]..found.offsets[place + 1];
-            let others = range.filter(|&at| found.indices[at] != own).take(k);
-            for at in others {
-                indices.push(found.indices[at]);
-                distances.push(found.distances[at]);
-            }
-        }
-        if indices.len() != rows.len() * k {
-            return Err(Error::input("a row has fewer neighbours than were asked for"));
-        }
-        Ok(Neighbors { offsets: (0..=rows.len()).map(|row| row * k).collect(), indices, distances })
     }
 }
 
@@ -336,22 +281,9 @@ fn row_major(matrix: CowArray<'_, f64, Ix2>) -> CowArray<'_, f64, Ix2> {
     if matrix.is_standard_layout() { matrix } else { matrix.as_standard_layout().into_owned().into() }
 }
 
-fn dense_pairs<'b, M>(measure: M, matrix: ArrayView2<'b, f64>) -> Dense<'b, M> {
+pub(super) fn dense_pairs<'b, M>(measure: M, matrix: ArrayView2<'b, f64>) -> Dense<'b, M> {
     let (n, dims) = matrix.dim();
     // proof: `row_major` and `units` leave no gaps.
     let rows = matrix.to_slice().unwrap_or(&[]);
     Dense { measure, queries: rows, rows, dims, counts: (n, n) }
-}
-
-/// The k nearest of a row of distances, by (distance, index).
-fn nearest(distances: &[f64], k: usize) -> Part {
-    let mut kept = Kept::new(Manhattan, NeighborRule::Nearest(k));
-    for (index, &reduced) in distances.iter().enumerate() {
-        if !(reduced > kept.limit()) {
-            kept.offer(Entry { reduced, index: index as u32 });
-        }
-    }
-    let mut part = Part::default();
-    part.push(Manhattan, &mut kept);
-    part
 }

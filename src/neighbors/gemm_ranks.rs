@@ -100,7 +100,16 @@ impl<'a, T: Real, M: Measure> Counter<'a, T, M> {
         // Tiles above the diagonal only: the locks have one order.
         let mut lower = (mirror && i != j).then(|| lock(&self.blocks[j]));
         let lower = lower.as_deref_mut();
-        Arch::new().dispatch(Count { counter: self, tile, tall, wide, left, right, upper: &mut upper, lower });
+        Arch::new().dispatch(Count {
+            counter: self,
+            tile,
+            tall,
+            wide,
+            left,
+            right,
+            upper: &mut upper,
+            lower,
+        });
     }
 
     /// The ranks, queries × count, from 1 on.
@@ -129,7 +138,9 @@ impl<'a, T: Real, M: Measure> Counter<'a, T, M> {
         let rows = &[other as u32];
         Arch::new().dispatch(Thresholds { pairs: self.pairs, query, rows, reduced: &mut reduced });
         let entry = Entry { reduced: reduced[0], index: other as u32 };
-        self.pairs.measure.before(entry, Entry { reduced: self.reduced[place], index: self.wanted.rows[place] })
+        self.pairs
+            .measure
+            .before(entry, Entry { reduced: self.reduced[place], index: self.wanted.rows[place] })
     }
 }
 

@@ -42,6 +42,8 @@ mod measure;
 mod metric;
 mod precomputed;
 mod row_columns;
+mod row_neighbors;
+mod row_products;
 mod row_ranks;
 mod saved;
 mod sparse;
@@ -51,8 +53,8 @@ mod tree_walk;
 
 use serde::{Deserialize, Serialize};
 
-pub use distance_rows::{DistanceRows, RowChoice};
 pub use dissimilarities::{Dissimilarities, ReferenceRows};
+pub use distance_rows::{DistanceRows, Precision, RowChoice};
 pub use engine::{Algorithm, Algorithm as NeighborsAlgorithm};
 pub use index::Index;
 pub use metric::{Metric, MetricName};

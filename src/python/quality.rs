@@ -68,8 +68,11 @@ fn find(data: Data<'_>, map: ndarray::ArrayView2<'_, f64>, wanted: &Wanted, ctx:
         "rank_curve" => Ok(Found::Curve(both.rank_curve(ctx)?, rows)),
         "shepard" => Ok(Found::Pairs(both.shepard(wanted.n_pairs, ctx)?)),
         _ => {
-            let measures =
-                wanted.measures.iter().map(|name| named("measure", name)).collect::<Result<Vec<Measure>>>()?;
+            let measures = wanted
+                .measures
+                .iter()
+                .map(|name| named("measure", name))
+                .collect::<Result<Vec<Measure>>>()?;
             let scores = both.scores(&measures, wanted.n_neighbors, wanted.labels.as_deref(), ctx)?;
             Ok(Found::Scores(wanted.measures.iter().cloned().zip(scores).collect(), rows))
         }
@@ -99,7 +102,8 @@ fn as_dictionary(py: Python<'_>, found: Found) -> PyResult<Bound<'_, PyDict>> {
         }
         Found::Pairs(pairs) => {
             let count = pairs.pairs.len();
-            let rows = ndarray::Array2::from_shape_fn((count, 2), |(at, end)| i64::from(pairs.pairs[at][end]));
+            let rows =
+                ndarray::Array2::from_shape_fn((count, 2), |(at, end)| i64::from(pairs.pairs[at][end]));
             named.set_item("pairs", rows.into_pyarray(py))?;
             named.set_item("distances", pairs.distances.into_pyarray(py))?;
             named.set_item("embedded", pairs.embedded.into_pyarray(py))?;

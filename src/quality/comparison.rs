@@ -125,14 +125,18 @@ impl<'a> Comparison<'a> {
     ) -> Result<Comparison<'a>> {
         let (rows, placed) = (data.rows(), map.nrows());
         if rows != placed {
-            return Err(Error::input(format!("the data has {rows} rows and the map {placed}; they must be the same")));
+            return Err(Error::input(format!(
+                "the data has {rows} rows and the map {placed}; they must be the same"
+            )));
         }
         if map.ncols() == 0 {
             return Err(Error::input("the map has no columns"));
         }
         check::check_finite(map, "the map")?;
         if rows < 2 {
-            return Err(Error::input(format!("a map is judged by pairs of rows: give at least 2, got {rows}")));
+            return Err(Error::input(format!(
+                "a map is judged by pairs of rows: give at least 2, got {rows}"
+            )));
         }
         if let Some(count) = sample.filter(|&count| count < 2) {
             return Err(Error::param("sample", format!("must be at least 2 rows, got {count}")));

@@ -11,7 +11,7 @@ use super::pair_sums::{COUNT, RowSums, Sums};
 use super::score::{Score, of_means};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::neighbors::DistanceRows;
+use crate::neighbors::{DistanceRows, Precision};
 
 /// Less than this share of a sum of squares is rounding, and no spread.
 const NO_SPREAD: f64 = 1e-14;
@@ -35,12 +35,18 @@ impl DistanceSums {
         let norms: Vec<f64> = centred.rows().into_iter().map(|row| row.iter().map(|v| v * v).sum()).collect();
         let products = centred.t().dot(&centred).iter().map(|product| product * product).sum();
         ctx.stage("distances", both.rows().len());
-        let rows = DistanceRows::each_row([&both.x, &both.y], both.rows(), ctx, |row, [given, placed]| {
-            (given[row], placed[row]) = (0.0, 0.0);
-            let sums = Arch::new().dispatch(RowSums { given, placed, factors: (x, y), norms: &norms });
-            let crossed = norms[row] * sums[1] + sums[COUNT - 1];
-            (sums, [sums[COUNT - 2], sums[1] * sums[1], sums[1], crossed])
-        })?;
+        let rows = DistanceRows::each_row(
+            [&both.x, &both.y],
+            both.rows(),
+            Precision::Close,
+            ctx,
+            |row, [given, placed]| {
+                (given[row], placed[row]) = (0.0, 0.0);
+                let sums = Arch::new().dispatch(RowSums { given, placed, factors: (x, y), norms: &norms });
+                let crossed = norms[row] * sums[1] + sums[COUNT - 1];
+                (sums, [sums[COUNT - 2], sums[1] * sums[1], sums[1], crossed])
+            },
+        )?;
         let (rows, strain) = rows.into_iter().unzip();
         Ok(DistanceSums { rows, strain, products })
     }

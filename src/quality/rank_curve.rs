@@ -13,7 +13,7 @@ use super::comparison::Comparison;
 use super::score::Score;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::neighbors::DistanceRows;
+use crate::neighbors::{DistanceRows, Precision};
 
 /// The curve of common neighbours.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,20 +39,27 @@ impl Comparison<'_> {
         ctx.answer(|| {
             let counts: Vec<AtomicU64> = (0..n).map(|_| AtomicU64::new(0)).collect();
             let weights: f64 = (1..n - 1).map(|k| 1.0 / k as f64).sum();
+            let spaces = [&self.x, &self.y];
             ctx.stage("rank curve", self.rows().len());
-            let areas = DistanceRows::each_row([&self.x, &self.y], self.rows(), ctx, |_, [given, placed]| {
-                let own = common(given, placed);
-                own.iter().zip(&counts).filter(|(own, _)| **own > 0).for_each(|(own, count)| {
-                    count.fetch_add(u64::from(*own), Ordering::Relaxed);
-                });
-                let mut sum = 0.0;
-                let mut area = 0.0;
-                for k in 1..n - 1 {
-                    sum += f64::from(own[k]);
-                    area += above_chance(sum, k, n) / k as f64;
-                }
-                area / weights
-            })?;
+            let areas = DistanceRows::each_row(
+                spaces,
+                self.rows(),
+                Precision::Close,
+                ctx,
+                |row, [given, placed]| {
+                    let own = common(self, row, given, placed);
+                    own.iter().zip(&counts).filter(|(own, _)| **own > 0).for_each(|(own, count)| {
+                        count.fetch_add(u64::from(*own), Ordering::Relaxed);
+                    });
+                    let mut sum = 0.0;
+                    let mut area = 0.0;
+                    for k in 1..n - 1 {
+                        sum += f64::from(own[k]);
+                        area += above_chance(sum, k, n) / k as f64;
+                    }
+                    area / weights
+                },
+            )?;
             let rows = self.rows().len() as f64;
             let mut sum = 0;
             let shared: Vec<f64> = counts[1..]
@@ -78,29 +85,36 @@ fn above_chance(shared: f64, k: usize, n: usize) -> f64 {
 }
 
 /// How many rows have each number as the larger of their two ranks.
-fn common(given: &[f64], placed: &[f64]) -> Vec<u32> {
-    let mut ranks = vec![0u32; given.len()];
-    let mut order = sorted(given);
-    order.iter().zip(1..).for_each(|(&(_, row), rank)| ranks[row as usize] = rank);
-    fill_sorted(placed, &mut order);
+fn common(both: &Comparison<'_>, row: usize, given: &[f64], placed: &[f64]) -> Vec<u32> {
+    let (mut ranks, mut order) = (vec![0u32; given.len()], Vec::with_capacity(given.len()));
+    sort(&both.x, row, given, &mut order);
+    order.iter().zip(1..).for_each(|(&(_, other), rank)| ranks[other as usize] = rank);
+    sort(&both.y, row, placed, &mut order);
     let mut counts = vec![0u32; given.len() + 1];
-    for (&(_, row), rank) in order.iter().zip(1..) {
-        counts[ranks[row as usize].max(rank) as usize] += 1;
+    for (&(_, other), rank) in order.iter().zip(1..) {
+        counts[ranks[other as usize].max(rank) as usize] += 1;
     }
     // The row itself is infinitely far on both sides and last on both.
     counts.pop();
     counts
 }
 
-fn sorted(distances: &[f64]) -> Vec<(u64, u32)> {
-    let mut order = Vec::with_capacity(distances.len());
-    fill_sorted(distances, &mut order);
-    order
-}
-
-/// Rows by (distance, index); distances are not negative, so that their bits are in order.
-fn fill_sorted(distances: &[f64], order: &mut Vec<(u64, u32)>) {
+/// Rows by (distance, index). Distances are not negative, so that their bits are in order; those
+/// that are too close to tell apart are taken exactly.
+fn sort(space: &DistanceRows<'_>, row: usize, distances: &[f64], order: &mut Vec<(u64, u32)>) {
     order.clear();
-    order.extend(distances.iter().zip(0..).map(|(distance, row)| ((distance + 0.0).to_bits(), row)));
+    order.extend(distances.iter().zip(0..).map(|(distance, other)| ((distance + 0.0).to_bits(), other)));
     order.sort_unstable();
+    let tolerance = 4.0 * space.tolerance();
+    if tolerance == 0.0 {
+        return;
+    }
+    let value = |entry: &(u64, u32)| f64::from_bits(entry.0);
+    let close = |left: &(u64, u32), right: &(u64, u32)| value(right) <= value(left) * (1.0 + tolerance);
+    for run in order.chunk_by_mut(close).filter(|run| run.len() > 1) {
+        for entry in run.iter_mut().filter(|entry| entry.1 as usize != row) {
+            entry.0 = space.pair(row, entry.1 as usize).to_bits();
+        }
+        run.sort_unstable();
+    }
 }

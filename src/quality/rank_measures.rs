@@ -33,7 +33,10 @@ impl NeighborRanks {
     pub fn relative_error(&self, ranks: &[u32], n: usize) -> Score {
         let most: f64 = (1..=self.k).map(|m| (n as f64 - 2.0 * m as f64).abs() / m as f64).sum();
         let error = |ranks: &[u32]| {
-            let each = ranks.iter().zip(1..).map(|(&rank, m): (&u32, u32)| f64::from(rank.abs_diff(m)) / f64::from(m));
+            let each = ranks
+                .iter()
+                .zip(1..)
+                .map(|(&rank, m): (&u32, u32)| f64::from(rank.abs_diff(m)) / f64::from(m));
             each.sum::<f64>() / most
         };
         Score::mean(self.per_point(ranks, error), n)

@@ -15,10 +15,10 @@ use super::comparison::Comparison;
 use super::score::{Score, of_means};
 use crate::context::Ctx;
 use crate::error::Result;
-use crate::neighbors::DistanceRows;
+use crate::neighbors::{DistanceRows, Precision, RowChoice};
 
 /// Up to this many pairs are sorted.
-const FEW_PAIRS: usize = 1 << 22;
+const FEW_PAIRS: usize = 1 << 20;
 
 /// Rows by which the intervals are chosen.
 const SAMPLE_ROWS: usize = 48;
@@ -58,10 +58,11 @@ fn sorted_ranks(both: &Comparison<'_>, ctx: &Ctx) -> Result<Vec<RankSums>> {
     let others = both.len() - 1;
     let ranks_in = |space: &DistanceRows<'_>| -> Result<Vec<f64>> {
         ctx.stage("ranks of distances", both.rows().len());
-        let rows = DistanceRows::each_row([space], both.rows(), ctx, |row, [distances]| {
-            let others = distances.iter().enumerate().filter(|(other, _)| *other != row);
-            others.map(|(_, distance)| *distance).collect::<Vec<f64>>()
-        })?;
+        let rows =
+            DistanceRows::each_row([space], both.rows(), Precision::Exact, ctx, |row, [distances]| {
+                let others = distances.iter().enumerate().filter(|(other, _)| *other != row);
+                others.map(|(_, distance)| *distance).collect::<Vec<f64>>()
+            })?;
         ctx.check()?;
         Ok(mean_ranks(&rows.concat()))
     };
@@ -99,7 +100,7 @@ fn counted_ranks(both: &Comparison<'_>, ctx: &Ctx) -> Result<Vec<RankSums>> {
     let intervals = [Intervals::of(&both.x, ctx)?, Intervals::of(&both.y, ctx)?];
     let counts = intervals.each_ref().map(|own| own.zeros());
     ctx.stage("ranks of distances", 2 * both.rows().len());
-    DistanceRows::each_row(spaces, both.rows(), ctx, |row, distances| {
+    DistanceRows::each_row(spaces, both.rows(), Precision::Close, ctx, |row, distances| {
         for ((intervals, counts), distances) in intervals.iter().zip(&counts).zip(distances) {
             for (_, distance) in distances.iter().enumerate().filter(|(other, _)| *other != row) {
                 counts[intervals.of_distance(*distance)].fetch_add(1, Ordering::Relaxed);
@@ -108,7 +109,7 @@ fn counted_ranks(both: &Comparison<'_>, ctx: &Ctx) -> Result<Vec<RankSums>> {
     })?;
     let all = both.rows().len() as f64 * (both.len() as f64 - 1.0);
     let ranks = counts.map(|counts| ranks_of_counts(&counts, all));
-    DistanceRows::each_row(spaces, both.rows(), ctx, |row, [given, placed]| {
+    DistanceRows::each_row(spaces, both.rows(), Precision::Close, ctx, |row, [given, placed]| {
         let mut sums = [0.0; 5];
         for (_, (given, placed)) in given.iter().zip(placed).enumerate().filter(|(other, _)| *other != row) {
             let (u, v) = (intervals[0].of_distance(*given), intervals[1].of_distance(*placed));
@@ -148,8 +149,8 @@ impl Intervals {
         let rows: Vec<u32> = (0..n as u32).step_by(n.div_ceil(SAMPLE_ROWS).max(1)).collect();
         let stretches = 1usize << (63 - BELOW);
         let counts: Vec<AtomicU64> = (0..stretches).map(|_| AtomicU64::new(0)).collect();
-        let sample = crate::neighbors::RowChoice::Some(&rows);
-        DistanceRows::each_row([space], sample, ctx, |_, [distances]| {
+        let sample = RowChoice::Some(&rows);
+        DistanceRows::each_row([space], sample, Precision::Close, ctx, |_, [distances]| {
             for distance in distances {
                 counts[stretch(*distance)].fetch_add(1, Ordering::Relaxed);
             }
@@ -206,7 +207,12 @@ mod tests {
             let (sorted, counted) =
                 ctx.install(|| (sorted_ranks(&both, &ctx).unwrap(), counted_ranks(&both, &ctx).unwrap()));
             let value = |rows: &[RankSums]| of_means(rows, 400, |sums| correlation(sums, 399.0)).0;
-            assert!((value(&sorted) - value(&counted)).abs() < 1e-9, "{} {}", value(&sorted), value(&counted));
+            assert!(
+                (value(&sorted) - value(&counted)).abs() < 1e-9,
+                "{} {}",
+                value(&sorted),
+                value(&counted)
+            );
         }
     }
 }
