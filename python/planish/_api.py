@@ -1,6 +1,7 @@
 """The public names, each once, and the modules they live in."""
 
 from . import exceptions as exceptions
+from . import quality as quality
 from .classical_mds import ClassicalMDS as ClassicalMDS
 from .diagnostics import ResidualVariance as ResidualVariance
 from .diagnostics import residual_variance as residual_variance

@@ -16,6 +16,7 @@ __all__ = [
     "geodesic_distances",
     "kneighbors",
     "methods",
+    "quality",
     "restore",
     "warning_table",
 ]
@@ -67,6 +68,14 @@ def estimate_memory(
     method: str, params: dict[str, Any], n_samples: int, n_features: int
 ) -> int: ...
 def available_memory() -> int: ...
+def quality(
+    data: _Data,
+    embedding: NDArray[np.float64],
+    wanted: dict[str, Any],
+    n_jobs: int,
+    seed: int,
+    progress: _Progress | None,
+) -> dict[str, Any]: ...
 
 @final
 class Model:

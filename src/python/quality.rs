@@ -16,7 +16,7 @@ use crate::quality::{Comparison, Measure, Procrustes, RankCurve, Score, Shepard,
 /// What is wanted, as Python gave it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Wanted {
+pub(super) struct Wanted {
     what: String,
     measures: Vec<String>,
     metric: String,

@@ -3,8 +3,8 @@
 //! Place: `neighbors` in, a score out (Spearman 1904; equal distances share the mean of their
 //! ranks). Up to [`FEW_PAIRS`] pairs the distances are sorted. Beyond, they are counted in about
 //! 2²⁰ narrow intervals, as many in a stretch of distances as a sample has pairs in it, and pairs
-//! in one interval count as equal: that changes ranks by less than the share of an interval, and
-//! the correlation by less than the square of it, about 1e-11 (`tests` measure it). Two passes
+//! in one interval count as equal: ranks change by about a millionth, some up and some down, and
+//! the correlation by less than 1e-8 (the tests measure it). Two passes
 //! over the pairs: one counts, one multiplies the ranks. Cost: that of the distances, 30 MB.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -40,6 +40,7 @@ from planish import (
     LocallyLinearEmbedding,
     SammonMapping,
     SpectralEmbedding,
+    quality,
 )
 
 def tasks():
@@ -112,6 +113,10 @@ LONG_FITS = {
     "SpectralEmbedding-rbf": "SpectralEmbedding(affinity='rbf', n_components=30).fit(X[:12000])",
     "DiffusionMaps": "DiffusionMaps(n_components=20).fit(LONG)",
     "DiffusionMaps-dense": "DiffusionMaps(n_components=30, n_neighbors=None).fit(X[:12000])",
+    "quality-ranks": "quality.continuity(np.tile(LONG, 20), LONG[:, :2], n_neighbors=20)",
+    "quality-pairs": "quality.pearson(LONG, LONG[:, :2])",
+    "quality-curve": "quality.rank_curve(LONG, LONG[:, :2])",
+    "quality-spearman": "quality.spearman(LONG, LONG[:, :2])",
     "PCA": "PCA(200, svd_solver='arpack').fit(np.random.default_rng(0).normal(size=(4000, 4000)))",
 }
 
