@@ -324,7 +324,7 @@ def test_bad_input_is_named():
         bad[2, 1] = np.nan
         quality.spearman(bad, Y)
     with pytest.raises(ValueError, match="infinity"):
-        quality.spearman(X, np.where(Y == Y.max(), np.inf, Y))
+        quality.spearman(X, np.where(Y >= Y.max(), np.inf, Y))
     with pytest.raises(InputError, match="0 sample"):
         quality.pearson(X[:0], Y[:0])
     with pytest.raises(InputError, match="at least 2"):
