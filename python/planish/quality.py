@@ -107,7 +107,7 @@ def trustworthiness(
     >>> import numpy as np
     >>> from planish.quality import trustworthiness
     >>> line = np.arange(30.0)[:, None]
-    >>> float(trustworthiness(line, line / 3))
+    >>> float(trustworthiness(line, 2 * line))
     1.0
     """
     both = compare(X, X_embedded, metric, metric_params, sample, random_state, n_jobs)

@@ -9,5 +9,6 @@ mod kernel;
 mod methods;
 mod neighbors;
 mod optimize;
+mod quality;
 mod registry;
 mod spectrum;
