@@ -29,8 +29,8 @@ class Score(float):
     standard_error : float
         Standard error on a sample of rows; 0 where every row was looked at.
     per_point : ndarray of shape (n_samples,) or None
-        The measure at each row; NaN at rows that were left out or are not in the sample.
-        None for measures that have no value at a row.
+        The measure at each row; NaN at rows that were left out, are not in the sample, or have
+        a denominator of zero of their own. None for measures that have no value at a row.
 
     Examples
     --------

@@ -87,8 +87,8 @@ impl DistanceSums {
         if !value.is_finite() {
             return Err(undefined(measure));
         }
-        // A row all of whose distances are zero has no ratio of its own.
-        per_point.iter_mut().filter(|own| !own.is_finite()).for_each(|own| *own = f64::MAX);
+        // A row whose own denominator is zero has no value of its own.
+        per_point.iter_mut().filter(|own| own.is_infinite()).for_each(|own| *own = f64::NAN);
         Ok(Score { value, standard_error, per_point: Some(per_point) })
     }
 }

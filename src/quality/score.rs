@@ -12,7 +12,8 @@ pub struct Score {
     pub value: f64,
     /// 0 where every row was looked at.
     pub standard_error: f64,
-    /// At each row that was looked at, where the measure has a value at a row.
+    /// At each row that was looked at, where the measure has a value at a row; NaN at a row whose
+    /// own denominator is zero.
     pub per_point: Option<Vec<f64>>,
 }
 
