@@ -526,8 +526,9 @@ def spearman(
 
     1 is best; equal distances share the mean of their ranks. Beyond a million pairs distances are
     ranked by about a million intervals of equal shares instead of sorted, which changes the value
-    by less than 1e-8. ``per_point`` has the correlation of the ranks, among all pairs, of the
-    pairs of each row.
+    by less than 1e-8; distances that agree to six digits, as those to a row far from all others
+    do, may then count as equal too. ``per_point`` has the correlation of the ranks, among all
+    pairs, of the pairs of each row.
 
     Parameters
     ----------
