@@ -203,6 +203,65 @@ def open_tsne(x: Any, threads: int) -> Fit:
     return lambda: {"embedding": model.fit(x)}
 
 
+def with_map(x: Any) -> tuple[Any, Any]:
+    """Points and a map of them: their two leading principal components."""
+    import numpy as np
+
+    centred = x - x.mean(axis=0)
+    vectors = np.linalg.eigh(centred.T @ centred)[1]
+    return x, np.ascontiguousarray(centred @ vectors[:, :-3:-1])
+
+
+def planish_trust(x: Any, threads: int) -> Fit:
+    """Trustworthiness and continuity together by planish."""
+    quality = importlib.import_module("planish._quality")
+    points, placed = with_map(x)
+
+    def fit() -> Any:
+        both = quality.compare(points, placed, n_jobs=threads)
+        found = both.scores(["trustworthiness", "continuity"], 5)
+        return {"model": (placed, float(found["trustworthiness"]))}
+
+    return fit
+
+
+def sklearn_trust(x: Any, threads: int) -> Fit:
+    """Trustworthiness alone by scikit-learn."""
+    del threads
+    function = importlib.import_module("sklearn.manifold").trustworthiness
+    points, placed = with_map(x)
+    return lambda: {"model": (placed, function(points, placed))}
+
+
+def planish_measures(x: Any, threads: int) -> Fit:
+    """Trustworthiness, continuity, rank errors, LCMC, correlation and stress by planish."""
+    quality = importlib.import_module("planish._quality")
+    points, placed = with_map(x)
+    names = ["trustworthiness", "continuity", "mrre_false", "mrre_missing", "lcmc"]
+
+    def fit() -> Any:
+        both = quality.compare(points, placed, n_jobs=threads)
+        found = both.scores([*names, "pearson", "normalized"], 20)
+        return {"model": (placed, float(found["trustworthiness"]))}
+
+    return fit
+
+
+def zadu(x: Any, threads: int) -> Fit:
+    """The same by ZADU, whose measures share the distances and the neighbours."""
+    del threads
+    kind = importlib.import_module("zadu.zadu").ZADU
+    points, placed = with_map(x)
+    wanted = [{"id": name, "params": {"k": 20}} for name in ("tnc", "mrre", "lcmc")]
+    wanted += [{"id": name, "params": {}} for name in ("pr", "stress")]
+
+    def fit() -> Any:
+        found = kind(wanted, points).measure(placed)
+        return {"model": (placed, found[0]["trustworthiness"])}
+
+    return fit
+
+
 def planish_geodesics(graph: Any, threads: int) -> Fit:
     """Shortest paths between all nodes by planish."""
     function = importlib.import_module("planish").geodesic_distances
@@ -756,6 +815,38 @@ JOBS: tuple[Job | ImportJob, ...] = (
         measure="EIGEN_RESIDUAL",
         targets=(targets.Faster("sklearn", 1), targets.QualityAtMost(1e-6)),
         absent={"tapkee": "linear kernel only"},
+    ),
+    Job(
+        name="trust-mnist",
+        title="Trustworthiness and continuity, MNIST 10 000 × 784 (scikit-learn: the first alone)",
+        data=("digits", 10_000),
+        quick=("digits", 1_000),
+        engines={"planish": planish_trust, "sklearn": sklearn_trust},
+        measure="TRUST",
+        targets=(targets.Faster("sklearn", 5), targets.PeakAtMost(0.3e9)),
+        absent={"tapkee": "not there"},
+        once=("sklearn",),
+    ),
+    Job(
+        name="trust-60k",
+        title="Trustworthiness and continuity, 60 000 × 50",
+        data=("gaussian", 60_000, 50),
+        quick=("gaussian", 3_000, 50),
+        engines={"planish": planish_trust},
+        measure="TRUST",
+        targets=(targets.PeakAtMost(1e9),),
+        absent={"sklearn": "needs 57 GB", "tapkee": "not there"},
+    ),
+    Job(
+        name="five-measures",
+        title="Five measures of a map (T & C, MRRE, LCMC, Pearson, stress), MNIST 5 000 × 784",
+        data=("digits", 5_000),
+        quick=("digits", 500),
+        engines={"planish": planish_measures, "zadu": zadu},
+        measure="TRUST_OF_20",
+        targets=(targets.Faster("zadu", 20),),
+        absent={"sklearn": "not there", "tapkee": "not there"},
+        once=("zadu",),
     ),
     ImportJob(
         name="import",

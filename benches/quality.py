@@ -242,6 +242,26 @@ def dimension_value(data: Data, result: Result) -> float:
     return float(result.model)
 
 
+def _trust_error(k: int) -> Callable[[Data, Result], float]:
+    """Error of the trustworthiness, at 100 rows, against ranks by a sort of all distances."""
+
+    def error(data: Data, result: Result) -> float:
+        placed, found = result.model
+        x, n = data.x, len(data.x)
+        total = 0
+        some = np.arange(0, n, max(1, n // 100))
+        for row in some:
+            far = np.argsort(((x - x[row]) ** 2).sum(axis=1), kind="stable")
+            ranks = np.empty(n, dtype=int)
+            ranks[far[far != row]] = np.arange(1, n)
+            near = np.argsort(((placed - placed[row]) ** 2).sum(axis=1), kind="stable")
+            total += int(np.maximum(ranks[near[near != row][:k]] - k, 0).sum())
+        estimate = 1 - total * 2 / (len(some) * k * (2 * n - 3 * k - 1))
+        return abs(estimate - found)
+
+    return error
+
+
 def _kth_distance(x: Floats, k: int) -> Floats:
     """Distance of each row to its k-th nearest other row."""
     if x.shape[1] <= 10:
@@ -278,5 +298,7 @@ NORMALIZED_STRESS = Measure("stress", normalized_stress)
 MONOTONE_STRESS = Measure("Stress-1", monotone_stress)
 SAMMON_STRESS = Measure("Sammon stress", sammon_stress)
 NEIGHBOR_DIVERGENCE = Measure("KL divergence", neighbor_divergence)
+TRUST = Measure("difference from 100 rows", _trust_error(5))
+TRUST_OF_20 = Measure("difference from 100 rows", _trust_error(20))
 RECALL = Measure("recall", neighbor_recall, better="higher")
 DIMENSION = Measure("dimension", dimension_value)

@@ -20,6 +20,7 @@ OTHERS = {
     "s_gd2": "s_gd2",
     "vegan": "vegan",
     "mass": "MASS",
+    "zadu": "ZADU",
 }
 HEADER = ["job", "threads", *ENGINES.values(), "quality", "target", "met", "measured"]
 SHORT_HEADER = ["job", *ENGINES.values(), "quality"]

@@ -8,8 +8,8 @@
 //! A method is a struct of parameters in [`methods`] with a builder; `fit` gives a
 //! [`Fitted`] model with the embedding, its attributes, the warnings of the fit and
 //! `transform` for new rows. [`Ctx`] carries threads, cancellation, progress, the seed
-//! and a memory limit. [`stages`] has single steps as functions, and [`choices`] the
-//! values that parameters take.
+//! and a memory limit. [`stages`] has single steps as functions, [`quality`] judges maps,
+//! and [`choices`] has the values that parameters take.
 //!
 //! ```
 //! use planish::ndarray::Array2;
@@ -50,7 +50,7 @@ pub mod methods;
 mod neighbors;
 mod optimize;
 mod params;
-mod quality;
+pub mod quality;
 mod scale;
 mod spectrum;
 pub mod stages;

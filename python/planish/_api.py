@@ -4,6 +4,7 @@ from . import datasets as datasets
 from . import dimension as dimension
 from . import exceptions as exceptions
 from . import plot as plot
+from . import quality as quality
 from .classical_mds import ClassicalMDS as ClassicalMDS
 from .comparison import Comparison as Comparison
 from .comparison import compare as compare

@@ -19,6 +19,7 @@ __all__ = [
     "geodesic_distances",
     "kneighbors",
     "methods",
+    "quality",
     "restore",
     "warning_table",
 ]
@@ -113,6 +114,14 @@ def dimension(
     ],
     tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
 ]: ...
+def quality(
+    data: _Data,
+    embedding: NDArray[np.float64],
+    wanted: dict[str, Any],
+    n_jobs: int,
+    seed: int,
+    progress: _Progress | None,
+) -> dict[str, Any]: ...
 
 @final
 class Model:

@@ -43,6 +43,20 @@ How neighbours are searched. All give the same neighbours.""",
     "metric": """
 How distances between rows are measured: a name scikit-learn knows, a callable
 of two rows, or "precomputed" when X is the square matrix of distances.""",
+    "quality_X": """
+The data; a square matrix of distances when `metric` is "precomputed".""",
+    "quality_Y": """
+The map, one row for each row of X, or an estimator whose ``embedding_`` it is. Rows
+that contain NaN are left out, in X too, with a warning.""",
+    "quality_k": """
+Number of neighbours of each row that count.""",
+    "quality_k_half": """
+Number of neighbours of each row that count, fewer than half of the rows.""",
+    "quality_sample": """
+How many rows are looked at, each with all rows; the score then has a standard error.
+None means all rows.""",
+    "quality_seed": """
+Seed of the sample; None is always the same one.""",
     "metric_of_graph": """
 How distances between rows are measured: a name scikit-learn knows, a callable
 of two rows, or "precomputed" when X is a square matrix of distances, or a

@@ -21,8 +21,10 @@ use rayon::prelude::*;
 
 use super::brute::{Allow, Dense, Pairs};
 use super::collect::{Keep, Kept};
-use super::gemm_bounds::{Frame, Prepared, Real, error_bound};
+use super::gemm_bounds::{Frame, Prepared, Real};
 use super::gemm_candidates::{RUN, Run, each_flag};
+use super::gemm_precision::single_is_enough;
+use super::gemm_ranks::{Counter, Wanted};
 use super::measure::{Entry, Measure};
 use super::table::{Budget, Part, concatenate};
 use super::{NeighborRule, Neighbors};
@@ -67,55 +69,27 @@ pub(super) fn search<M: Measure>(
     allow: impl Allow,
     ctx: &Ctx,
 ) -> Result<Option<Neighbors>> {
+    Ok(search_and_rank(pairs, rule, mirror, allow, None, ctx)?.map(|(table, _)| table))
+}
+
+/// The same with the ranks of the wanted rows, counted from the same tiles.
+pub(super) fn search_and_rank<M: Measure>(
+    pairs: &Dense<M>,
+    rule: NeighborRule,
+    mirror: bool,
+    allow: impl Allow,
+    wanted: Option<Wanted<'_>>,
+    ctx: &Ctx,
+) -> Result<Option<(Neighbors, Vec<u32>)>> {
     let Some(frame) = Frame::of(pairs.rows, pairs.dims) else { return Ok(None) };
     let bytes = (pairs.rows.len() + pairs.queries.len()) as u64 * 4;
     ctx.reserve(bytes, "the rows prepared for matrix products", "use fewer rows or reduce their dimension")?;
     let table = if single_is_enough(pairs, rule) {
-        run::<f32, M>(pairs, &frame, rule, mirror, allow, ctx)?
+        run::<f32, M>(pairs, &frame, rule, mirror, allow, wanted, ctx)?
     } else {
-        run::<f64, M>(pairs, &frame, rule, mirror, allow, ctx)?
+        run::<f64, M>(pairs, &frame, rule, mirror, allow, wanted, ctx)?
     };
     Ok(Some(table))
-}
-
-/// Whether f32 estimates separate most pairs: on a fixed sample, few rows
-/// must lie within the error bound beyond the neighbours.
-fn single_is_enough<M: Measure>(pairs: &Dense<M>, rule: NeighborRule) -> bool {
-    const QUERIES: usize = 24;
-    const ROWS: usize = 512;
-    let error = error_bound::<f32>(pairs.dims);
-    if error > 0.05 {
-        return false;
-    }
-    let sample = |count: usize, most: usize| (0..count).step_by(count.div_ceil(most)).collect::<Vec<_>>();
-    let (queries, rows) = (sample(pairs.queries(), QUERIES), sample(pairs.rows(), ROWS));
-    let centre = mean(pairs, &rows);
-    let norm = |row: &[f64]| row.iter().zip(&centre).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
-    let norms: Vec<f64> = rows.iter().map(|&row| norm(pairs.row(row))).collect();
-    let excess = queries.par_iter().map(|&query| {
-        let own = norm(pairs.query(query));
-        let squares: Vec<f64> = rows.iter().map(|&row| pairs.reduced(query, row)).collect();
-        let mut sorted = squares.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let edge = match rule {
-            NeighborRule::Nearest(k) => sorted[(k * rows.len() / pairs.rows() + 1).min(rows.len() - 1)],
-            NeighborRule::Within(radius) => pairs.measure.reduce(radius),
-        };
-        let unclear = |(square, norm): (&f64, &f64)| {
-            let margin = 2.0 * error * (own + norm);
-            *square > edge && *square <= edge + margin
-        };
-        squares.iter().zip(&norms).filter(|&pair| unclear(pair)).count()
-    });
-    excess.sum::<usize>() * 40 <= queries.len() * rows.len()
-}
-
-fn mean<M: Measure>(pairs: &Dense<M>, rows: &[usize]) -> Vec<f64> {
-    let mut centre = vec![0.0; pairs.dims];
-    for &row in rows {
-        centre.iter_mut().zip(pairs.row(row)).for_each(|(sum, value)| *sum += value / rows.len() as f64);
-    }
-    centre
 }
 
 fn run<T: Real, M: Measure>(
@@ -124,8 +98,9 @@ fn run<T: Real, M: Measure>(
     rule: NeighborRule,
     mirror: bool,
     allow: impl Allow,
+    wanted: Option<Wanted<'_>>,
     ctx: &Ctx,
-) -> Result<Neighbors> {
+) -> Result<(Neighbors, Vec<u32>)> {
     let budget = Budget::new(pairs.queries(), rule, ctx)?;
     let right = Prepared::<T>::new(pairs.rows, pairs.dims, frame);
     let apart = (!mirror).then(|| Prepared::<T>::new(pairs.queries, pairs.dims, frame));
@@ -140,6 +115,7 @@ fn run<T: Real, M: Measure>(
     let blocks: Vec<Mutex<Block<T, M>>> = tall.iter().map(|rows| Mutex::new(job.block(rows))).collect();
     let tiles: Vec<(usize, usize)> =
         (0..tall.len()).flat_map(|i| (if mirror { i } else { 0 }..wide.len()).map(move |j| (i, j))).collect();
+    let counter = wanted.map(|wanted| Counter::<T, M>::new(pairs, wanted, frame, &tall));
     ctx.stage("neighbours", tiles.len() * height);
     tiles.into_par_iter().with_max_len(1).try_for_each_init(
         || vec![T::default(); height * size],
@@ -147,6 +123,9 @@ fn run<T: Real, M: Measure>(
             ctx.check()?;
             let tile = &mut tile[..tall[i].len() * wide[j].len()];
             job.left.dots(&tall[i], &right, &wide[j], tile);
+            if let Some(counter) = &counter {
+                counter.read(tile, (i, &tall[i]), (j, &wide[j]), (job.left, &right), mirror);
+            }
             let grown = {
                 let mut upper = lock(&blocks[i]);
                 // Tiles above the diagonal only: the locks have one order.
@@ -176,7 +155,8 @@ fn run<T: Real, M: Measure>(
         }
         Ok(part)
     });
-    Ok(concatenate(parts.collect::<Result<Vec<Part>>>()?))
+    let table = concatenate(parts.collect::<Result<Vec<Part>>>()?);
+    Ok((table, counter.map_or_else(Vec::new, Counter::ranks)))
 }
 
 /// Rows of a tile: a matrix product of a few milliseconds, within cache. A

@@ -105,6 +105,13 @@ impl Frame {
     }
 }
 
+impl Frame {
+    /// The factor from distances in the frame's units to distances.
+    pub fn back(&self) -> f64 {
+        1.0 / self.scale
+    }
+}
+
 /// The relative error bound `e` of estimates in `T` over `dims` coordinates.
 pub(super) fn error_bound<T: Real>(dims: usize) -> f64 {
     let dims = dims as f64;
@@ -112,6 +119,7 @@ pub(super) fn error_bound<T: Real>(dims: usize) -> f64 {
 }
 
 /// Rows ready for matrix products.
+#[derive(Debug)]
 pub(super) struct Prepared<T> {
     values: Vec<T>,
     dims: usize,
@@ -138,6 +146,30 @@ impl<T: Real> Prepared<T> {
         let base = norms.iter().map(|norm| T::of(norm * (1.0 - error) - floor)).collect();
         let slack = norms.iter().map(|norm| T::of(2.0 * (norm * error + floor) * (1.0 + 1e-6))).collect();
         Prepared { values, dims, base, slack }
+    }
+
+    /// Estimates of squared distances, in the frame's units, of some rows to all rows.
+    pub fn squares(&self, rows: impl Iterator<Item = usize> + Clone, squares: &mut [T]) {
+        let (dims, all) = (self.dims, self.base.len());
+        let chosen: Vec<T> =
+            rows.clone().flat_map(|row| &self.values[row * dims..(row + 1) * dims]).copied().collect();
+        let count = chosen.len() / dims;
+        let left = MatRef::from_row_major_slice(&chosen, count, dims);
+        let tile = MatMut::from_row_major_slice_mut(&mut squares[..count * all], count, all);
+        matmul(tile, Accum::Replace, left, self.block(&(0..all)).transpose(), T::of(-2.0), Par::Seq);
+        let half = T::of(0.5);
+        // Half way between the bounds.
+        let norm = |row: usize| self.base[row] + half * self.slack[row];
+        let norms: Vec<T> = (0..all).map(norm).collect();
+        for (row, squares) in rows.zip(squares.chunks_exact_mut(all)) {
+            let own = norms[row];
+            squares.iter_mut().zip(&norms).for_each(|(square, norm)| *square = (own + *norm) + *square);
+        }
+    }
+
+    /// The squared norm of a row, in the frame's units, up to rounding.
+    pub fn norm(&self, row: usize) -> T {
+        self.base[row] + self.slack[row]
     }
 
     fn block(&self, rows: &std::ops::Range<usize>) -> MatRef<'_, T> {

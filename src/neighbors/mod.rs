@@ -7,10 +7,11 @@
 //!
 //! ```text
 //! Index ─ engine ─┬─ tree_search ─ tree_walk ─ kdtree   few dimensions, O(n log n)
-//!                 ├─ gemm ─ gemm_bounds                 many, n² D by matrix products
+//!                 ├─ gemm ─ gemm_bounds, gemm_ranks     many, n² D by matrix products
 //!                 ├─ sparse                             compressed rows
 //! precomputed ────┴─ brute                              every pair as it is
 //!                     all: metric, measure (the numbers), collect (what is wanted), table (the result)
+//! distance_rows: whole rows of distances, and ranks in them, for measures of quality
 //! dissimilarities: points or a given matrix, for methods that need distances of any pair
 //! ```
 //!
@@ -26,17 +27,24 @@ mod brute;
 mod closest_pairs;
 mod collect;
 mod dissimilarities;
+mod distance_rows;
 pub mod duplicates;
 mod engine;
 mod gemm;
 mod gemm_bounds;
 mod gemm_candidates;
+mod gemm_precision;
+mod gemm_ranks;
 mod index;
 mod kdtree;
 mod lists;
 mod measure;
 mod metric;
 mod precomputed;
+mod row_columns;
+mod row_neighbors;
+mod row_products;
+mod row_ranks;
 mod saved;
 mod sparse;
 mod table;
@@ -46,6 +54,7 @@ mod tree_walk;
 use serde::{Deserialize, Serialize};
 
 pub use dissimilarities::{Dissimilarities, ReferenceRows};
+pub use distance_rows::{DistanceRows, Precision, RowChoice};
 pub use engine::{Algorithm, Algorithm as NeighborsAlgorithm};
 pub use index::Index;
 pub use metric::{Metric, MetricName};

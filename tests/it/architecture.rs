@@ -156,6 +156,7 @@ const ORDER: &[&[&str]] = &[
     &["embedding"],
     &["method"],
     &["extend"],
+    &["quality"],
     &["methods"],
     &["stages"],
     &["python"],

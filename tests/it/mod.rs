@@ -11,5 +11,6 @@ mod kernel;
 mod methods;
 mod neighbors;
 mod optimize;
+mod quality;
 mod registry;
 mod spectrum;

@@ -40,6 +40,7 @@ from planish import (
     LocallyLinearEmbedding,
     SammonMapping,
     SpectralEmbedding,
+    quality,
 )
 
 def tasks():
@@ -137,6 +138,32 @@ def test_ctrl_c_stops_a_long_fit(fit):
         assert state is None or vars(estimator) == state, sorted(vars(estimator))
         again = Isomap(n_neighbors=8).fit_transform(small)
         assert np.array_equal(again, Isomap(n_neighbors=8).fit_transform(small))
+        print("stopped")
+    """)
+    assert out == "stopped\n"
+
+
+LONG_MEASURES = {
+    "ranks": "quality.continuity(MANY, LONG[:, :2], n_neighbors=20)",
+    "pairs": "quality.pearson(LONG, LONG[:, :2])",
+    "curve": "quality.rank_curve(LONG, LONG[:, :2])",
+    "spearman": "quality.spearman(LONG, LONG[:, :2])",
+}
+
+
+@pytest.mark.parametrize("measure", LONG_MEASURES.values(), ids=LONG_MEASURES)
+def test_ctrl_c_stops_a_measure_of_quality(measure):
+    out = run(f"""
+        MANY = np.tile(LONG, 20)
+        before = tasks()
+        interrupt_after(0.7)
+        try:
+            while True:
+                {measure}
+        except KeyboardInterrupt:
+            late = time.monotonic() - sent
+        assert late < 1.0, f"stopped only after {{late:.2f}} s"
+        assert settled(before) == before, (before, os.listdir("/proc/self/task"))
         print("stopped")
     """)
     assert out == "stopped\n"

@@ -1,4 +1,4 @@
-//! How good an embedding is.
+//! Residual variance of an embedding against the distances along the manifold.
 //!
 //! Place: after `embedding`, beside the distances it was made from. Owns the
 //! residual variance of Tenenbaum, de Silva and Langford 2000: 1 − R² between
