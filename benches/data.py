@@ -100,6 +100,31 @@ def digits(n: int) -> Data:
     return Data(_digits_stand_in(n), note="synthetic stand-in for MNIST")
 
 
+#: Where Debian's package dataset-fashion-mnist puts its files.
+FASHION = Path("/usr/share/datasets/fashion-mnist")
+
+
+def fashion(n: int, dim: int) -> Data:
+    """Principal components of Fashion-MNIST's training images, or a stand-in."""
+    places = [Path(os.environ.get(DATA_VARIABLE, ".")) / "fashion-mnist", FASHION]
+    name = "train-images-idx3-ubyte.gz"
+    found = next((place / name for place in places if (place / name).exists()), None)
+    images = _digits_stand_in(n) if found is None else _read_idx_images(found)[:n]
+    images = images / 255
+    images -= images.mean(axis=0)
+    _, axes = np.linalg.eigh(images.T @ images)
+    x = np.ascontiguousarray(images @ axes[:, ::-1][:, :dim])
+    return Data(x, note="" if found else "synthetic stand-in for Fashion-MNIST")
+
+
+def clusters(n: int, dim: int, count: int) -> Data:
+    """Gaussian clusters at random centres, with the cluster of each row."""
+    draw = np.random.default_rng(0)
+    centres = 10 * draw.standard_normal((count, dim))
+    labels = draw.integers(count, size=n)
+    return Data(centres[labels] + draw.standard_normal((n, dim)), {"labels": labels})
+
+
 def _read_idx_images(path: Path) -> Floats:
     """Images of an idx3 file: 16 bytes of big-endian header, then one byte a pixel."""
     with gzip.open(path, "rb") as file:

@@ -197,10 +197,11 @@ def intelex_tsne(angle: float) -> Engine:
 
 
 def open_tsne(x: Any, threads: int) -> Fit:
-    """t-SNE by openTSNE with exact neighbours."""
+    """t-SNE by openTSNE as it comes: approximate neighbours, a grid from 10 000 rows on."""
     kind = importlib.import_module("openTSNE").TSNE
-    model = kind(n_jobs=threads, neighbors="exact", random_state=0)
-    return lambda: {"embedding": model.fit(x)}
+    model = kind(n_jobs=threads, random_state=0)
+    asarray = importlib.import_module("numpy").asarray
+    return lambda: {"embedding": asarray(model.fit(x))}
 
 
 def with_map(x: Any) -> tuple[Any, Any]:
@@ -260,6 +261,21 @@ def zadu(x: Any, threads: int) -> Fit:
         return {"model": (placed, found[0]["trustworthiness"])}
 
     return fit
+
+
+def planish_new_rows(x: Any, threads: int) -> Fit:
+    """1 000 new rows in a t-SNE map of the others, by planish."""
+    kind = importlib.import_module("planish").TSNE
+    model = kind(n_jobs=threads).fit(x[:-1000])
+    return lambda: {"embedding": model.transform(x[-1000:]), "model": model.embedding_}
+
+
+def open_tsne_new_rows(x: Any, threads: int) -> Fit:
+    """The same by openTSNE."""
+    kind = importlib.import_module("openTSNE").TSNE
+    fitted = kind(n_jobs=threads, random_state=0).fit(x[:-1000])
+    asarray = importlib.import_module("numpy").asarray
+    return lambda: {"embedding": asarray(fitted.transform(x[-1000:])), "model": asarray(fitted)}
 
 
 def planish_geodesics(graph: Any, threads: int) -> Fit:
@@ -539,6 +555,43 @@ TSNE = (
             targets.QualityTimes("openTSNE", 1.0),
         ),
         once=("sklearn", "openTSNE"),
+    ),
+    Job(
+        name="tsne-60k",
+        title="t-SNE, Fashion-MNIST 60 000 × 50",
+        data=("fashion", 60_000, 50),
+        quick=("fashion", 2_000, 50),
+        engines={name: tsne_engines(0.5)[name] for name in ("planish", "intelex", "openTSNE")},
+        measure="NEIGHBOR_DIVERGENCE",
+        targets=(
+            targets.Faster("openTSNE", 2),
+            targets.Faster("intelex", 1.3),
+            targets.QualityTimes("openTSNE", 1.0),
+        ),
+        absent={"sklearn": "not run: minutes"},
+        once=("planish", "intelex", "openTSNE"),
+    ),
+    Job(
+        name="tsne-1m",
+        title="t-SNE, 100 clusters, 1 000 000 × 20, 500 iterations",
+        data=("clusters", 1_000_000, 20, 100),
+        quick=("clusters", 5_000, 20, 100),
+        engines={"planish": estimator("planish", "TSNE", max_iter=500)},
+        measure="CLUSTER_HIT",
+        targets=(targets.PeakAtMost(6e9),),
+        absent={"sklearn": "not run: hours"},
+        once=("planish",),
+    ),
+    Job(
+        name="tsne-transform",
+        title="TSNE.transform, 10 000 fitted, 1 000 new rows, Fashion-MNIST × 50",
+        data=("fashion", 11_000, 50),
+        quick=("fashion", 2_000, 50),
+        engines={"planish": planish_new_rows, "openTSNE": open_tsne_new_rows},
+        measure="NEW_ROW_RECALL",
+        targets=(targets.Faster("openTSNE", 3),),
+        absent={"sklearn": "no transform"},
+        once=("openTSNE",),
     ),
 )
 

@@ -334,15 +334,13 @@ def _neighbors(values: Any, labels: Any, facts: dict[str, Any], said: list[str])
         hit = float((near[indices] == near[:, None]).mean())
         facts["neighborhood_hit"] = hit
         said.append(f"{100 * hit:.0f} % of the {k} nearest neighbours have the label of their row.")
-    _shape(some, distances, indices, facts, said)
+    _shape(some, indices, facts, said)
 
 
-def _shape(
-    some: Any, distances: Floats, indices: Any, facts: dict[str, Any], said: list[str]
-) -> None:
+def _shape(some: Any, indices: Any, facts: dict[str, Any], said: list[str]) -> None:
     """Intrinsic dimension and number of neighbours."""
     try:
-        found = dimension_of(some, distances, indices)
+        found = dimension_of(some, indices)
     except PlanishError:
         found = {}
     facts["dimension"] = found

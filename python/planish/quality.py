@@ -693,17 +693,17 @@ class RankCurve:
     ----------
     n_neighbors : ndarray of shape (n_samples - 2,)
         k = 1, 2, …, n - 2.
-    q : ndarray of shape (n_samples - 2,)
+    q_nx : ndarray of shape (n_samples - 2,)
         Q_NX(k), the share of common neighbours.
-    r : ndarray of shape (n_samples - 2,)
+    r_nx : ndarray of shape (n_samples - 2,)
         R_NX(k), the same above chance: 0 is chance, 1 is best.
     area : Score
         The mean of R_NX with weights 1 / k, that is the area under it over ln k.
     """
 
     n_neighbors: Indices
-    q: Floats
-    r: Floats
+    q_nx: Floats
+    r_nx: Floats
     area: Score
 
 

@@ -89,8 +89,8 @@ def test_the_rank_curve_is_its_definition(X, Y):
     k = np.arange(1, n - 1)
     above = ((n - 1) * q - k) / (n - 1 - k)
     np.testing.assert_array_equal(curve.n_neighbors, k)
-    np.testing.assert_allclose(curve.q, q, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(curve.r, above, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(curve.q_nx, q, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(curve.r_nx, above, rtol=0, atol=1e-12)
     assert curve.area == pytest.approx((above / k).sum() / (1 / k).sum(), abs=1e-12)
     assert curve.area == pytest.approx(curve.area.per_point.mean(), abs=1e-12)
 
@@ -186,7 +186,7 @@ def test_the_truth_of_a_roll_scores_near_the_best():
     assert found["neighborhood_hit"] > 0.96
     assert found["mrre_false"] < 0.01
     curve = quality.rank_curve(X, truth)
-    assert curve.r[9] > 0.9
+    assert curve.r_nx[9] > 0.9
     assert quality.procrustes(truth, Isomap(n_neighbors=10).fit(X)).distance < 0.1
 
 

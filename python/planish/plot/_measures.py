@@ -1,7 +1,6 @@
 """The seam to measures of quality: what pictures need computed, on a seeded sample of rows.
 
-Nothing else in `planish.plot` computes a measure. Each function is the textbook's
-definition, small enough to read; `planish.quality` can take the place of their bodies.
+Nothing else in `planish.plot` computes a measure.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from scipy.spatial.distance import cdist
 
 from .._types import Floats, Indices, MatrixLike
 from ..exceptions import InputError, ParameterError
@@ -157,29 +155,16 @@ def r_nx(given: Drawing, X: MatrixLike, seed: int) -> tuple[Floats, int]:
     Q_NX(k) is the share of the k nearest neighbours in the data that are among the k
     nearest in the map; R_NX(k) is how far it is from chance, 0, towards 1.
     """
+    from ..quality import rank_curve
+
     data = _data(X, len(given.points))[given.rows]
     points = given.points[given.rows]
     n = len(points)
     if n < 3:  # noqa: PLR2004
         raise InputError(f"a rank curve needs three rows with finite coordinates, got {n}")
     sampled = min(n, max(100, min(1_000, _SORTED // n)))
-    rng = np.random.default_rng(seed)
-    common = np.zeros(n)
-    for row in np.sort(rng.choice(n, sampled, replace=False)):
-        worse = np.maximum(_ranks(data, row), _ranks(points, row))
-        common += np.bincount(np.delete(worse, row), minlength=n)
-    k = np.arange(1, n - 1)
-    shared = np.cumsum(common)[1 : n - 1] / (sampled * k)
-    return ((n - 1) * shared - k) / (n - 1 - k), sampled
-
-
-def _ranks(points: Floats, row: int) -> Indices:
-    """Return the rank of every row as a neighbour of one, which itself has rank 0."""
-    distances = cdist(points[row : row + 1], points)[0]
-    distances[row] = -1.0
-    ranks = np.empty(len(points), dtype=np.int64)
-    ranks[np.argsort(distances, kind="stable")] = np.arange(len(points))
-    return ranks
+    sample = sampled if sampled < n else None
+    return rank_curve(data, points, sample=sample, random_state=seed).r_nx, sampled
 
 
 def area_over_log_k(curve: Floats) -> float:
