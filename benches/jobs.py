@@ -205,12 +205,18 @@ def open_tsne(x: Any, threads: int) -> Fit:
 
 
 def with_map(x: Any) -> tuple[Any, Any]:
-    """Points and a map of them: their two leading principal components."""
+    """Points and a map of them: their two leading principal components, by iteration.
+
+    Without BLAS, whose buffers would count as the memory of the measures.
+    """
     import numpy as np
 
-    centred = x - x.mean(axis=0)
-    vectors = np.linalg.eigh(centred.T @ centred)[1]
-    return x, np.ascontiguousarray(centred @ vectors[:, :-3:-1])
+    mean = x.mean(axis=0)
+    directions = np.random.default_rng(0).standard_normal((x.shape[1], 2))
+    for _ in range(15):
+        placed = np.einsum("ij,jk->ik", x, directions) - mean @ directions
+        directions = np.linalg.qr(np.einsum("ij,ik->jk", x, placed))[0]
+    return x, np.einsum("ij,jk->ik", x, directions) - mean @ directions
 
 
 def planish_trust(x: Any, threads: int) -> Fit:
