@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from data import Data, Floats
+from scipy import sparse
 
 
 @dataclass
@@ -250,7 +251,7 @@ def _neighbor_graph(x: Floats, k: int) -> Any:
     if len(x) > MANY_ROWS:
         import planish
 
-        return sparse.csr_matrix(planish.neighbors_graph(x, k, mode="distance"))
+        return sparse.csr_matrix(planish.neighbors_graph(x, n_neighbors=k))
     from sklearn.neighbors import NearestNeighbors
 
     return NearestNeighbors(n_neighbors=k).fit(x).kneighbors_graph(mode="distance")

@@ -1,4 +1,4 @@
-//! The stages one by one: neighbours, shortest paths, spectrum.
+//! The stages one by one: neighbours, shortest paths, spectrum, t-SNE's repulsions.
 //!
 //! `cargo bench`, or `cargo bench -- paths` for some. Data and everything before
 //! the stage in question are made outside the clock; sizes are in the names.
@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndarray::Array2;
-use planish::choices::MetricName;
+use planish::choices::{MetricName, RepulsionMethod};
+use planish::methods::Tsne;
 use planish::{Ctx, Graph, datasets, stages};
 
 const K: usize = 10;
@@ -73,9 +74,27 @@ fn spectrum(criterion: &mut Criterion) {
     group.finish();
 }
 
+fn t_sne(criterion: &mut Criterion) {
+    let ctx = Ctx::default();
+    let mut group = criterion.benchmark_group("t-SNE");
+    for n in [2_000, 10_000] {
+        let points = cube(n, 8);
+        for method in [RepulsionMethod::Exact, RepulsionMethod::BarnesHut, RepulsionMethod::Fft] {
+            // Exact affinities of all pairs would be another cost: exact repulsion is angle 0.
+            let angle = if method == RepulsionMethod::Exact { 0.0 } else { 0.5 };
+            let by = if method == RepulsionMethod::Exact { RepulsionMethod::Auto } else { method };
+            let tsne = Tsne::default().method(by).angle(angle).perplexity(5.0).max_iter(50).tol(0.0);
+            group.bench_function(format!("50 iterations, {n} points, {method:?}"), |bencher| {
+                bencher.iter(|| black_box(tsne.fit(&points, &ctx).expect("a map")));
+            });
+        }
+    }
+    group.finish();
+}
+
 fn settings() -> Criterion {
     Criterion::default().sample_size(10).measurement_time(Duration::from_secs(3))
 }
 
-criterion_group! { name = stages; config = settings(); targets = neighbors, paths, spectrum }
+criterion_group! { name = stages; config = settings(); targets = neighbors, paths, spectrum, t_sne }
 criterion_main!(stages);

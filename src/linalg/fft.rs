@@ -239,7 +239,8 @@ mod tests {
                         re += a * angle.cos() - b * angle.sin();
                         im += a * angle.sin() + b * angle.cos();
                     }
-                    let off = (f64::from(found[k].re[lane]) - re).hypot(f64::from(found[k].im[lane]) - im);
+                    let off =
+                        libm::hypot(f64::from(found[k].re[lane]) - re, f64::from(found[k].im[lane]) - im);
                     assert!(off < 1e-5 * (length as f64).sqrt(), "length {length}, k {k}: {off}");
                 }
             }

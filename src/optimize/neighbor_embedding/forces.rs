@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use super::attraction::{attraction, attraction_cost};
-use super::cost::{Repulsion, choose};
+use super::cost::{FEW, Repulsion, choose};
 use super::field::{Real, Sources, Student};
 use super::grid::Grid;
 use super::tree::Tree;
@@ -32,8 +32,6 @@ choices! {
     }
 }
 
-/// Up to this many points all is in double precision.
-const DOUBLE: usize = 1024;
 /// Up to this many points the normaliser of a divergence that is reported is exact.
 pub const EXACT_NORMALIZER: usize = 20_000;
 /// Points of one task.
@@ -74,7 +72,7 @@ impl Forces<'_> {
     /// Cancellation.
     pub fn compute(&self, y: &[f64], room: &mut Room, ctx: &Ctx) -> Result<f64> {
         room.pulls.resize(y.len(), 0.0);
-        if self.joint.len() <= DOUBLE {
+        if self.joint.len() <= FEW {
             attraction(self.joint, self.law, y, self.width, &mut room.pulls, ctx)?;
         } else {
             room.places.clear();
@@ -117,7 +115,7 @@ impl Forces<'_> {
             (Repulsion::Tree, 1) => Tree::<1>::new(y, weights).field(law, self.angle, totals, pushes, ctx)?,
             (Repulsion::Tree, 2) => Tree::<2>::new(y, weights).field(law, self.angle, totals, pushes, ctx)?,
             (Repulsion::Tree, _) => Tree::<3>::new(y, weights).field(law, self.angle, totals, pushes, ctx)?,
-            (Repulsion::Pairs, _) if n <= DOUBLE => self.all_pairs::<f64>(y, totals, pushes, ctx)?,
+            (Repulsion::Pairs, _) if n <= FEW => self.all_pairs::<f64>(y, totals, pushes, ctx)?,
             (Repulsion::Pairs, _) => self.all_pairs::<f32>(y, totals, pushes, ctx)?,
         }
         // Every row has met itself, at k = 1.
