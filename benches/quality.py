@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from data import Data, Floats
-from scipy import sparse
 
 
 @dataclass
@@ -258,7 +258,7 @@ def _neighbor_graph(x: Floats, k: int) -> Any:
 
 
 def new_row_recall(data: Data, result: Result) -> float:
-    """Share of the ten training rows nearest to each new row that are its ten nearest in the map."""
+    """Share of the ten training rows nearest to a new row that are its ten nearest in the map."""
     from scipy.spatial import cKDTree
 
     placed, fitted = _embedding(result), result.model

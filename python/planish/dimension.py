@@ -21,7 +21,7 @@ from ._estimates import Estimate, Estimates, Scale
 from ._given_neighbors import given_neighbors
 from ._metrics import resolve_metric
 from ._neighbors import SearchedNeighbors
-from ._progress import progress_printer
+from ._progress import progress
 from ._random import check_seed, seed_of
 from ._threads import thread_count
 from ._types import MatrixLike, Metric, RandomState
@@ -468,7 +468,7 @@ class _Search:
         check_seed(random_state)
         self.seed = seed_of(random_state)
         self.threads = thread_count(n_jobs)
-        self.progress = progress_printer(verbose, "dimension")
+        self.verbose = verbose
         self.unsupported = False
         self.n_neighbors = _whole("n_neighbors", n_neighbors, 2)
         rows = check_array(
@@ -532,20 +532,21 @@ class _Search:
         if not isinstance(rule, str):
             raise ParameterError(f"parameter `rule`: expected a name, got {rule!r}")
         core = [name for name in methods if name != "residual_variance"]
-        found, lists = _core.dimension(
-            self.data,
-            core,
-            self.n_neighbors,
-            self.metric,
-            self.p,
-            rule,
-            float(discard),
-            _whole("n_bootstraps", n_bootstraps, 0),
-            float(confidence),
-            self.seed,
-            self.threads,
-            self.progress,
-        )
+        with progress(self.verbose, "dimension") as report:
+            found, lists = _core.dimension(
+                self.data,
+                core,
+                self.n_neighbors,
+                self.metric,
+                self.p,
+                rule,
+                float(discard),
+                _whole("n_bootstraps", n_bootstraps, 0),
+                float(confidence),
+                self.seed,
+                self.threads,
+                report,
+            )
         self.rows_used = len(lists[0]) - 1
         self.neighbors_used = len(lists[1]) // self.rows_used
         estimates = {name: self._made(name, one) for name, one in zip(core, found, strict=True)}
@@ -565,7 +566,7 @@ class _Search:
             cube = datasets.cube(self.rows_used, dimension, random_state=self.seed % 2**31)
             found, _ = _core.dimension(
                 _data.points(cube.points), left, self.neighbors_used, "euclidean", 2.0, rule,
-                float(discard), 0, 0.5, 0, self.threads, self.progress,
+                float(discard), 0, 0.5, 0, self.threads, None,
             )  # fmt: skip
             for name, one in zip(left, found, strict=True):
                 # Chance aside the curve rises; where it does not, the next cube decides.

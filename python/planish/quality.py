@@ -763,8 +763,8 @@ def rank_curve(
     r = found["r"]
     return RankCurve(
         n_neighbors=np.arange(1, len(r) + 1),
-        q=found["q"][: len(r)],
-        r=r,
+        q_nx=found["q"][: len(r)],
+        r_nx=r,
         area=both.score(found["area"], found["rows"]),
     )
 

@@ -1,5 +1,6 @@
 """t-SNE: divergence and neighbours against scikit-learn, laws of new rows, bits, bad input."""
 
+import threading
 import warnings
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn import manifold
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.neighbors import kneighbors_graph
 
@@ -285,3 +287,143 @@ def test_data_is_checked():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         TSNE(perplexity=2, metric="precomputed", init="random").fit(np.zeros((12, 12)))
+
+
+@pytest.mark.parametrize("method", ["barnes_hut", "fft"])
+def test_approximations_reach_the_divergence_of_all_pairs(method):
+    X = DIGITS[:1200]
+    exact = TSNE(angle=0, max_iter=400, tol=0).fit(X)
+    near = TSNE(method=method, max_iter=400, tol=0).fit(X)
+    assert near.kl_divergence_ == pytest.approx(exact.kl_divergence_, rel=0.02)
+
+
+def test_fft_in_one_dimension_and_its_limits():
+    exact = TSNE(1, angle=0, max_iter=300).fit(DIGITS[:600])
+    near = TSNE(1, method="fft", max_iter=300).fit(DIGITS[:600])
+    assert near.kl_divergence_ == pytest.approx(exact.kl_divergence_, rel=0.05)
+    with pytest.raises(ParameterError, match=r"n_components.*1 or 2 for method='fft'"):
+        TSNE(3, method="fft").fit(DIGITS[:50])
+    # A map that no grid holds is left to the tree.
+    far = np.random.default_rng(0).normal(scale=1e5, size=(200, 2))
+    assert np.isfinite(TSNE(method="fft", init=far, max_iter=60).fit_transform(DIGITS[:200])).all()
+
+
+def test_several_perplexities_are_averaged():
+    X = np.random.default_rng(0).normal(size=(90, 4))
+    distances = squareform(pdist(X))
+    P = (conditional(distances, 8) + conditional(distances, 25)) / 2
+    tsne = TSNE(perplexity=[8, 25], method="exact", max_iter=300).fit(X)
+    expected = divergence((P + P.T) / 180, tsne.embedding_)
+    assert tsne.kl_divergence_ == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(ParameterError, match="perplexity"):
+        TSNE(perplexity=[8, 90]).fit(X)
+    with pytest.raises(ParameterError, match="perplexity"):
+        TSNE(perplexity=[]).fit(X)
+
+
+def test_uniform_affinities():
+    X = np.random.default_rng(1).normal(size=(70, 3))
+    tsne = TSNE(perplexity=5, affinities="uniform", max_iter=300).fit(X)
+    graph = kneighbors_graph(X, 16).toarray() / 16
+    expected = divergence((graph + graph.T) / 140, tsne.embedding_)
+    assert tsne.kl_divergence_ == pytest.approx(expected, rel=1e-6)
+
+
+def test_given_affinities():
+    X = np.random.default_rng(2).normal(size=(60, 3))
+    A = 7 * np.exp(-cdist(X, X, "sqeuclidean"))
+    np.fill_diagonal(A, 3)
+    tsne = TSNE(affinities="precomputed", init="random", max_iter=300, random_state=0).fit(A)
+    P = A - np.diag(np.diag(A))
+    assert tsne.kl_divergence_ == pytest.approx(divergence(P / P.sum(), tsne.embedding_), rel=1e-5)
+    twin = clone(tsne).fit(sparse.csr_array(A))
+    np.testing.assert_array_equal(twin.embedding_, tsne.embedding_)
+    np.testing.assert_array_equal(tsne.transform(A[3:9]), tsne.embedding_[3:9])
+    new = 7 * np.exp(-cdist(X[:4] + 0.01, X, "sqeuclidean"))
+    placed = tsne.transform(new)
+    assert np.linalg.norm(placed - tsne.embedding_[:4], axis=1).max() < np.ptp(tsne.embedding_) / 4
+    np.testing.assert_array_equal(np.vstack([tsne.transform(row[None]) for row in new]), placed)
+    A[5], A[:, 5] = 0, 0
+    with pytest.raises(InputError, match="row 5 has no affinity"):
+        clone(tsne).fit(A)
+    with pytest.raises(InputError, match="no affinity"):
+        clone(tsne).fit(np.zeros((9, 9)))
+    with pytest.raises(ParameterError, match="init"):
+        TSNE(affinities="precomputed").fit(P)
+
+
+def test_spectral_start_is_that_of_the_graph():
+    X = DIGITS[:300]
+    start = TSNE(init="spectral", max_iter=1).fit(X).embedding_
+    graph = conditional(squareform(pdist(X)), 30)
+    truth = manifold.SpectralEmbedding(2, affinity="precomputed").fit_transform(
+        (graph + graph.T) / 2
+    )
+    # The same plane, up to what neighbours beyond 3 × perplexity and one small step change.
+    angles = np.linalg.svd(
+        np.linalg.qr(start - start.mean(0))[0].T @ np.linalg.qr(truth - truth.mean(0))[0]
+    )[1]
+    assert angles.min() > 0.95
+    distances = squareform(pdist(X))
+    assert np.isfinite(
+        TSNE(metric="precomputed", init="spectral", max_iter=60).fit_transform(distances)
+    ).all()
+
+
+def test_callback_sees_the_map_and_may_stop():
+    seen = []
+
+    def look(iteration, cost, embedding):
+        seen.append((iteration, cost, embedding))
+        return iteration >= 100
+
+    X = np.vstack([DIGITS[:150], DIGITS[:5]])  # five rows twice
+    tsne = TSNE(callback=look, callback_every=20, n_jobs=2).fit(X)
+    assert [iteration for iteration, _, _ in seen] == [19, 39, 59, 79, 99, 119]
+    assert tsne.n_iter_ == 119
+    np.testing.assert_array_equal(seen[-1][2], tsne.embedding_)
+    np.testing.assert_array_equal(seen[-1][2][150:], seen[-1][2][:5])
+    assert tsne.history_[-1, 1] == seen[-1][1]
+    with pytest.raises(ParameterError, match="callback"):
+        TSNE(callback=3).fit(X)
+    with pytest.raises(ParameterError, match="callback_every"):
+        TSNE(callback=look, callback_every=0).fit(X)
+
+
+def test_what_a_callback_raises_reaches_the_caller():
+    threads = []
+
+    def fail(iteration, cost, embedding):
+        threads.append(threading.current_thread())
+        raise RuntimeError("enough")
+
+    tsne = TSNE(callback=fail)
+    with pytest.raises(RuntimeError, match="enough"):
+        tsne.fit(DIGITS[:100])
+    assert threads == [threading.current_thread()]
+    assert not hasattr(tsne, "embedding_")
+
+
+def test_new_rows_say_how_far_they_are():
+    tsne = TSNE(max_iter=300).fit(DIGITS[:400])
+    new = np.vstack([DIGITS[:2], DIGITS[400:402], DIGITS[400:401] + 100])
+    placed, far = tsne.transform(new, return_distances=True)
+    np.testing.assert_array_equal(placed, tsne.transform(new))
+    np.testing.assert_allclose(far, cdist(new, DIGITS[:400]).min(axis=1), rtol=1e-12)
+    assert far[-1] > 10 * far[2]
+
+
+def test_it_ends_when_the_divergence_falls_no_more():
+    X = DIGITS[:500]
+    short, long = TSNE().fit(X), TSNE(tol=0).fit(X)
+    assert short.n_iter_ < long.n_iter_ == 999
+    assert short.kl_divergence_ < 1.03 * long.kl_divergence_
+    last = short.history_[-2:, 1]
+    assert abs(last[0] - last[1]) <= 50 * 1e-4 * last[1]
+
+
+def test_many_equal_rows_beside_few_others():
+    X = np.vstack([np.ones((10_000, 3)), np.random.default_rng(0).normal(size=(10, 3))])
+    placed = TSNE().fit_transform(X)
+    assert np.isfinite(placed).all()
+    np.testing.assert_array_equal(placed[:10_000], placed[:1].repeat(10_000, axis=0))
