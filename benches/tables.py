@@ -1,6 +1,6 @@
 """The tables people read: one report as Markdown, and the kept tables with its lines in them.
 
-docs/benchmarks.md holds every line, README.md those of two threads. A line is
+docs/benchmarks.md holds every line, README.md a few on two threads. A line is
 replaced when its job has run again, and says on which day that was.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-ENGINES = {"planish": "planish", "sklearn": "scikit-learn", "tapkee": "tapkee"}
+ENGINES = {"planish": "planish", "sklearn": "scikit-learn and others", "tapkee": "tapkee"}
 # Compared with in a few jobs only; they have no column of their own.
 OTHERS = {
     "scipy": "SciPy",
@@ -21,7 +21,17 @@ OTHERS = {
     "vegan": "vegan",
     "mass": "MASS",
     "zadu": "ZADU",
+    "intelex": "scikit-learn-intelex",
+    "openTSNE": "openTSNE",
+    "skdim": "scikit-dimension",
 }
+#: The jobs that README.md shows.
+SHOWN = (
+    "t-SNE, MNIST digits 10 000 × 784",
+    "Isomap, Swiss roll 10 000 × 3, k = 10",
+    "LTSA, Swiss roll 10 000 × 3, k = 10",
+    "Metric MDS, Gaussian 5 000 × 50",
+)
 HEADER = ["job", "threads", *ENGINES.values(), "quality", "target", "met", "measured"]
 SHORT_HEADER = ["job", *ENGINES.values(), "quality"]
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
@@ -43,8 +53,8 @@ def update(report: Mapping[str, Any], titles: Sequence[str], full: Path, short: 
         key=lambda row: (titles.index(row[0]), {"2": 0, "1": 1}.get(row[1], 2)),
     )
     replace(full, table(HEADER, rows) + "\n\n" + conditions(report))
-    two = [[row[0], *row[2:6]] for row in rows if row[1] != "1"]
-    replace(short, table(SHORT_HEADER, two))
+    two = [[row[0], *row[2:6]] for row in rows if row[1] == "2" and row[0] in SHOWN]
+    replace(short, table(SHORT_HEADER, sorted(two, key=lambda row: SHOWN.index(row[0]))))
 
 
 def table(header: Row, rows: Iterable[Row]) -> str:
@@ -96,7 +106,8 @@ def table_row(line: Mapping[str, Any]) -> Row:
         f"{OTHERS[name]} {engine_cell(line, name)}" for name in OTHERS if name in line["engines"]
     ]
     if extra:
-        cells[1] = "; ".join(extra)  # in the place of scikit-learn, which has no such thing
+        own = [cells[1]] if "sklearn" in line["engines"] else []
+        cells[1] = "; ".join([*own, *extra])
     return [
         line["title"],
         str(line["threads"] or "–"),
