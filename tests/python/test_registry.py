@@ -60,6 +60,10 @@ def test_every_fitted_attribute_is_documented(name, blob):
     assert missing == []
 
 
+#: Defaults that are not scikit-learn's: a tree alone is slower than what planish has besides it.
+OTHER_DEFAULTS = {("TSNE", "method"): "auto"}
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -84,7 +88,8 @@ def test_signature_begins_as_scikit_learns(name):
     ours = inspect.signature(getattr(planish, name)).parameters
     assert list(ours)[: len(theirs)] == list(theirs)
     for parameter in theirs:
-        assert ours[parameter].default == theirs[parameter].default, parameter
+        expected = OTHER_DEFAULTS.get((name, parameter), theirs[parameter].default)
+        assert ours[parameter].default == expected, parameter
         assert ours[parameter].kind == theirs[parameter].kind, parameter
 
 
