@@ -3,6 +3,8 @@
 //! Place in the dataflow: before a method that gives each distinct row one point, so that a
 //! training row, recognised by its values, has one place. Cost: a sort of the rows.
 
+use ndarray::Array2;
+
 use super::descent::{digests, first_equal_rows};
 use crate::context::Ctx;
 use crate::error::Result;
@@ -16,7 +18,7 @@ pub struct DistinctRows {
     pub firsts: Vec<u32>,
     numbers: Vec<u32>,
     /// From points to rows.
-    pub rows: RowMap,
+    rows: RowMap,
 }
 
 impl DistinctRows {
@@ -40,6 +42,12 @@ impl DistinctRows {
         }
         let rows = RowMap::distinct(&firsts, &numbers);
         Ok(DistinctRows { firsts, numbers, rows })
+    }
+
+    /// The coordinates of all rows from those of the points, `width` for each.
+    pub fn spread(&self, y: Vec<f64>, width: usize) -> Array2<f64> {
+        // proof: there is a place for every point.
+        self.rows.spread(Array2::from_shape_vec((self.firsts.len(), width), y).expect("a place each"))
     }
 
     /// The point of each row, unless every row is one.

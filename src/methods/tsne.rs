@@ -25,9 +25,9 @@ use crate::methods::pca::Pca;
 use crate::methods::spectral_embedding::SpectralEmbedding;
 use crate::neighbors::{Algorithm, Index, MetricName, NeighborRule, Neighbors, from_distances};
 use crate::optimize::neighbor_embedding::descent::Observer;
-use crate::optimize::neighbor_embedding::start::TsneStart;
+use crate::optimize::neighbor_embedding::start::{TsneStart, as_start, fill_empty_columns, small_noise};
 use crate::optimize::neighbor_embedding::{Descent, Forces, RepulsionMethod, Schedule, Student, minimize};
-use crate::optimize::start::{check_given, random};
+use crate::optimize::start::check_given;
 use crate::params::params;
 use crate::scale::Scale;
 
@@ -83,10 +83,6 @@ pub struct FittedTsne {
 }
 
 const HINT: &str = "lower perplexity, use method='auto', or fit on a subset of the rows";
-/// Standard deviation of the start.
-const START: f64 = 1e-4;
-/// Noise in columns of the start that carry nothing, relative to it.
-const NOISE: f64 = 1e-2;
 /// Largest coordinate of a given start.
 const FARTHEST: f64 = 1e6;
 
@@ -94,26 +90,28 @@ impl Method for Tsne {
     type Model = FittedTsne;
 
     fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedTsne> {
-        let n = data.rows();
-        self.check(n)?;
-        ctx.reserve(self.memory(n, data.features()), "TSNE", HINT)?;
+        self.check(data.rows())?;
+        ctx.reserve(self.memory(data.rows(), data.features()), "TSNE", HINT)?;
         let points = DistinctRows::of(data, ctx)?;
         let (joint, training) = self.probabilities(data, &points, ctx)?; // p_ij
-        let (law, width) = (Student { dof: self.degrees_of_freedom() }, self.n_components);
+        let width = self.n_components;
+        let law = Student { dof: self.dof.unwrap_or((width as f64 - 1.0).max(1.0)) };
         let found = if points.firsts.len() < 2 {
             let y = vec![0.0; points.firsts.len() * width];
-            (Descent { y, ..Descent::default() }, 0.0) // all rows are equal
+            (0.0, Descent { y, ..Descent::default() }) // all rows are equal
         } else {
             let forces = Forces { joint: &joint, law, width, method: self.method, angle: self.angle };
             let start = self.start(data, &joint, &points.firsts, ctx)?;
-            let shown = |iteration, cost, y: &[f64]| Ok(show(ctx, &points, width, iteration, cost, y));
+            let shown = |iteration, cost, y: &[f64]| {
+                let embedding = points.spread(y.to_vec(), width);
+                ctx.observer().is_none_or(|look| look(&Snapshot { iteration, cost, embedding: embedding.view() }))
+            };
             let observer = ctx.observer().map(|_| &shown as Observer<'_>);
             let descent = minimize(&forces, start, &self.schedule(), observer, ctx)?; // KL(P‖Q)
-            let divergence = forces.divergence(&descent.y, ctx)?;
-            (descent, divergence)
+            (forces.divergence(&descent.y, ctx)?, descent)
         };
-        let (Descent { y, last, learning_rate, history, .. }, divergence) = found;
-        let embedding = coordinates(&points, width, y);
+        let (divergence, Descent { y, last, learning_rate, history }) = found;
+        let embedding = points.spread(y, width);
         let map = NeighborMap::new(training, data, embedding, self.affinities, &self.perplexity, law, ctx)?;
         Ok(FittedTsne { map, divergence, last, learning_rate, history })
     }
@@ -142,13 +140,11 @@ impl Tsne {
             return Err(Error::input("t-SNE needs at least 2 rows, found 1 sample (n_samples=1)"));
         }
         check_components(self.n_components, usize::MAX, "n_samples")?;
-        if self.method == RepulsionMethod::BarnesHut && self.n_components > 3 {
-            let why = "'n_components' should be inferior to 4 for method='barnes_hut'; use 'exact' or 'auto'";
-            return refuse("n_components", why.into());
-        }
-        if self.method == RepulsionMethod::Fft && self.n_components > 2 {
-            let why = "must be 1 or 2 for method='fft'; use 'auto'";
-            return refuse("n_components", why.into());
+        let most = [(RepulsionMethod::BarnesHut, 3), (RepulsionMethod::Fft, 2)];
+        if let Some((_, most)) = most.iter().find(|(method, most)| *method == self.method && *most < self.n_components) {
+            // In the words scikit-learn uses.
+            let why = format!("'n_components' should be inferior to {} for method='{}'; use 'auto'", most + 1, self.method.name());
+            return refuse("n_components", why);
         }
         if self.perplexity.0.is_empty() {
             return refuse("perplexity", "must be a number or several, got none".into());
@@ -204,10 +200,6 @@ impl Tsne {
             }
         }
         Ok(())
-    }
-
-    fn degrees_of_freedom(&self) -> f64 {
-        self.dof.unwrap_or((self.n_components as f64 - 1.0).max(1.0))
     }
 
     fn schedule(&self) -> Schedule {
@@ -272,7 +264,7 @@ impl Tsne {
                                use 'auto'";
                     return Err(Error::param("method", why));
                 }
-                Ok((given_neighbors(given, k)?, Training::Graph(given.rows())))
+                Ok((Neighbors::of_graph(given, k)?, Training::Graph(given.rows())))
             }
             (data, metric) => Err(unfit(data, metric.is_none(), "distances or a graph")),
         }
@@ -294,25 +286,14 @@ impl Tsne {
                 }
                 return Ok(firsts.iter().flat_map(|&row| given.row(row as usize).to_vec()).collect());
             }
-            TsneStart::Random => return Ok(noise(n, width, START, ctx)),
-            TsneStart::Spectral if n <= width + 1 => return Ok(noise(n, width, START, ctx)),
+            TsneStart::Random => return Ok(small_noise(n, width, ctx)),
+            TsneStart::Spectral if n <= width + 1 => return Ok(small_noise(n, width, ctx)),
             TsneStart::Spectral => eigenvectors(joint, width, ctx)?,
             TsneStart::Pca => principal_components(data, firsts, width, ctx)?,
         };
-        let noise = noise(n, width, NOISE * START, ctx);
-        for k in 0..width {
-            let size = (y[k..].iter().step_by(width).map(|value| value * value).sum::<f64>() / n as f64).sqrt();
-            if size < 1e-3 * NOISE * START {
-                y[k..].iter_mut().step_by(width).zip(&noise[k * n..]).for_each(|(slot, value)| *slot = *value);
-            }
-        }
+        fill_empty_columns(&mut y, width, ctx);
         Ok(y)
     }
-}
-
-/// Random coordinates of this standard deviation.
-fn noise(rows: usize, width: usize, size: f64, ctx: &Ctx) -> Vec<f64> {
-    random(rows, width, size * 3f64.sqrt(), 0, ctx)
 }
 
 /// The principal components of some rows, the first with the standard deviation of a start.
@@ -341,46 +322,6 @@ fn eigenvectors(joint: &JointProbabilities, width: usize, ctx: &Ctx) -> Result<V
     let fitted = Method::fit(&method, Data::Graph(&graph), &quiet)?;
     let y = fitted.embedding().map(|placed| placed.iter().copied().collect()).unwrap_or_default();
     Ok(as_start(y, width))
-}
-
-/// Coordinates of which the first has the standard deviation of a start.
-fn as_start(mut y: Vec<f64>, width: usize) -> Vec<f64> {
-    let count = (y.len() / width).max(1) as f64;
-    let first = || y.iter().step_by(width);
-    let mean = first().sum::<f64>() / count;
-    let size = (first().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count).sqrt();
-    let scale = if size > 0.0 { START / size } else { 0.0 };
-    y.iter_mut().for_each(|value| *value *= scale);
-    y
-}
-
-/// The coordinates of all rows from those of the points.
-fn coordinates(points: &DistinctRows, width: usize, y: Vec<f64>) -> Array2<f64> {
-    // proof: the descent has a place for every point.
-    points.rows.spread(Array2::from_shape_vec((points.firsts.len(), width), y).expect("a place each"))
-}
-
-/// Show a map to the context's observer: whether to go on.
-fn show(ctx: &Ctx, points: &DistinctRows, width: usize, iteration: usize, cost: f64, y: &[f64]) -> bool {
-    let embedding = coordinates(points, width, y.to_vec());
-    ctx.observer().is_none_or(|look| look(&Snapshot { iteration, cost, embedding: embedding.view() }))
-}
-
-/// The lists of a sparse graph, of `k` neighbours each.
-fn given_neighbors(given: &Csr, k: usize) -> Result<Neighbors> {
-    check_offsets(given)?;
-    let near = Neighbors::from_entries(given, given.rows(), NeighborRule::Nearest(k), true)?;
-    let least = (0..near.rows()).map(|row| near.range(row).len()).min().unwrap_or(0);
-    if least < k {
-        // In the words scikit-learn uses, which counts a row among its own neighbours.
-        return Err(Error::input(format!(
-            "{} neighbors per samples are required, but some samples have only {} (each row counted as its own \
-             neighbour); lower perplexity or pass a graph with more neighbours",
-            k + 1,
-            least + 1
-        )));
-    }
-    Ok(near)
 }
 
 impl Model for FittedTsne {

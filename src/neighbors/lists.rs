@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::{NeighborRule, Neighbors};
 use crate::error::{Error, Result};
 use crate::input::Csr;
+use crate::input::check::check_offsets;
 use crate::input::rows::RowMap;
 
 impl Neighbors {
@@ -66,6 +67,26 @@ impl Neighbors {
             lists.push_row(near);
         }
         Ok(lists)
+    }
+
+    /// The `k` nearest neighbours of every row of a sparse graph that has as many.
+    ///
+    /// # Errors
+    /// A malformed graph; a row with fewer neighbours.
+    pub fn of_graph(given: &Csr, k: usize) -> Result<Neighbors> {
+        check_offsets(given)?;
+        let near = Neighbors::from_entries(given, given.rows(), NeighborRule::Nearest(k), true)?;
+        let least = (0..near.rows()).map(|row| near.range(row).len()).min().unwrap_or(0);
+        if least < k {
+            // In the words scikit-learn uses, which counts a row among its own neighbours.
+            return Err(Error::input(format!(
+                "{} neighbors per samples are required, but some samples have only {} (each row counted as its own \
+                 neighbour); lower perplexity or pass a graph with more neighbours",
+                k + 1,
+                least + 1
+            )));
+        }
+        Ok(near)
     }
 
     /// Each neighbour of a row once, where it is nearest.

@@ -68,7 +68,7 @@ pub struct Schedule {
 }
 
 /// Called now and then with the iteration, the divergence and the places; false ends the descent.
-pub type Observer<'a> = &'a (dyn Fn(usize, f64, &[f64]) -> Result<bool> + Sync);
+pub type Observer<'a> = &'a (dyn Fn(usize, f64, &[f64]) -> bool + Sync);
 
 /// What was found.
 #[derive(Debug, Clone, Default)]
@@ -81,8 +81,6 @@ pub struct Descent {
     pub learning_rate: f64,
     /// Iteration, divergence, norm of the gradient.
     pub history: Vec<[f64; 3]>,
-    /// Whether the divergence still fell when the iterations were used up.
-    pub unfinished: bool,
 }
 
 /// Minimise the divergence from `y`.
@@ -99,7 +97,7 @@ pub fn minimize(
     ctx.stage("gradient descent", schedule.max_iter);
     let mut mover = Mover::new(y, forces.width);
     let mut room = Room::default();
-    let mut found = Descent { unfinished: true, ..Descent::default() };
+    let mut found = Descent::default();
     let mut phase = Phase::new(schedule, mover.size());
     for iteration in 0..schedule.max_iter {
         let normalizer = forces.compute(&mover.y, &mut room, ctx)?;
@@ -117,7 +115,7 @@ pub fn minimize(
         if looks || observed.is_some() {
             let divergence = forces.divergence_with(&mover.y, normalizer, ctx)?;
             let goes_on = match observed {
-                Some(observe) => observe(iteration, divergence, &mover.y)?,
+                Some(observe) => observe(iteration, divergence, &mover.y),
                 None => true,
             };
             let mut settled = false;
@@ -127,7 +125,6 @@ pub fn minimize(
                 found.history.push([iteration as f64, divergence, norm]);
             }
             if settled || !goes_on {
-                found.unfinished = false;
                 break;
             }
         }
