@@ -292,7 +292,8 @@ def _judged(trials: list[NeighborTrial], n: int, n_sources: int) -> NeighborSugg
         sound.append(trial)
         least = np.fmin(least, trial.residual_variance)
     usable = sound or trials[first : first + 1]
-    bound = _FLAT * np.nanmin([t.residual_variance for t in usable] or [0.0]) + _FLAT_BEYOND
+    known = [t.residual_variance for t in usable if np.isfinite(t.residual_variance)]
+    bound = _FLAT * min(known, default=0.0) + _FLAT_BEYOND
     flat = [trial for trial in usable if not trial.residual_variance > bound]
     best = (flat or usable)[0]
     span = (usable[0].n_neighbors, usable[-1].n_neighbors)

@@ -322,7 +322,8 @@ def test_what_does_not_fit_is_recomputed_with_a_warning(monkeypatch):
             return getattr(_core, name)
 
         def fit(self, *arguments):
-            return _core.fit(*arguments[:-1], 25_000_000)
+            *others, _, callback = arguments
+            return _core.fit(*others, 25_000_000, callback)
 
     X = swiss_roll(3000)
     expected = Isomap(n_neighbors=8).fit_transform(X)
