@@ -41,23 +41,27 @@ def main() -> None:
     roll = planish.datasets.swiss_roll(10_000, random_state=0)
     x, labels, name = digits()
     figure, axes = plt.subplots(1, 3, figsize=(12, 4.2), dpi=90)
+    ltsa = planish.LocallyLinearEmbedding(n_neighbors=12, method="ltsa")
+    sheet = {"values": roll.color}
     panels = [
-        (planish.Isomap(n_neighbors=10), roll.points, {"values": roll.color}, "Swiss roll"),
-        (planish.LocallyLinearEmbedding(n_neighbors=12, method="ltsa"), roll.points,
-         {"values": roll.color}, "Swiss roll"),
-        (planish.TSNE(), x, {"labels": labels}, name),
-    ]  # fmt: skip
-    for ax, (estimator, data, colors, what) in zip(axes, panels, strict=True):
+        ("Isomap, Swiss roll 10 000 × 3", planish.Isomap(n_neighbors=10), roll.points, sheet),
+        ("LTSA, Swiss roll 10 000 × 3", ltsa, roll.points, sheet),
+        (f"t-SNE, {name} × {x.shape[1]}", planish.TSNE(), x, {"labels": labels}),
+    ]
+    for ax, (title, estimator, data, colors) in zip(axes, panels, strict=True):
         start = time.perf_counter()
         estimator.fit(data)
         seconds = time.perf_counter() - start
-        title = f"{type(estimator).__name__}, {what} {data.shape[0]:,} × {data.shape[1]}"
-        if "digits" in what:
-            title = f"TSNE, {what} × {data.shape[1]}"
         planish.plot.embedding(
-            estimator, **colors, density=False, size=1.5, legend=False, quality="", ax=ax,
-            title=f"{title.replace(',', ' ', 0)}\n{seconds:.2f} s",
-        )  # fmt: skip
+            estimator,
+            **colors,
+            density=False,
+            size=1.5,
+            legend=False,
+            quality="",
+            ax=ax,
+            title=f"{title}\n{seconds:.2f} s",
+        )
     figure.tight_layout()
     figure.savefig(Path(__file__).parents[1] / "docs" / "first.png")
 
