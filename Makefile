@@ -18,23 +18,32 @@ OLDEST_VENV := build/oldest-env
 BIN  := $(VENV)/bin
 DONE := build/done
 WHEELS := build/wheels
+SDISTS := build/sdist
+SMOKE_VENV := build/smoke-env
+SDIST_VENV := build/sdist-env
 
 MIN_PYTHON := 3, 10
 MIN_RUST   := 1.89
 
-# The tools of testing, linting and comparing are the dependency groups of
-# pyproject.toml; the demo needs matplotlib, and everything needs maturin.
-BUILD_TOOLS := "maturin>=1.9.4,<2"
+# The tools of building, testing, linting, packaging and comparing are the
+# dependency groups of pyproject.toml; the demo needs matplotlib.
+
+# The oldest C library that Linux wheels run on; see "How things are made".
+GLIBC := manylinux2014
+# No path of this machine gets into the wheel.
+CARGO_FOLDER := $(or $(CARGO_HOME),$(HOME)/.cargo)
+REMAP := --remap-path-prefix=$(CURDIR)=planish --remap-path-prefix=$(CARGO_FOLDER)/registry/src=crates
 
 EXAMPLES := $(basename $(notdir $(wildcard examples/*.rs)))
 
 RUST_SOURCES   := $(shell find src -name '*.rs' 2>/dev/null)
 PYTHON_SOURCES := $(shell find python -name '*.py' -o -name '*.pyi' -o -name 'py.typed' -o -name 'page.*' 2>/dev/null)
-WHEEL_SOURCES  := $(RUST_SOURCES) $(PYTHON_SOURCES) Cargo.toml Cargo.lock pyproject.toml README.md
+WHEEL_SOURCES  := $(RUST_SOURCES) $(PYTHON_SOURCES) Cargo.toml Cargo.lock pyproject.toml README.md $(wildcard LICENSE*) THIRD-PARTY-NOTICES
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python test-oldest test-package fuzz bench lint format doc wheel clean toolchain
+.PHONY: help demo test test-rust test-python test-oldest test-package test-wheel test-sdist \
+	fuzz bench lint format doc wheel sdist notices clean toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -44,9 +53,9 @@ demo: $(DONE)/wheel $(DONE)/demo-tools  ## embed a Swiss roll and the digits wit
 
 # The last step of the wheel runs on one core for minutes: the Rust tests are
 # compiled and run beside it.
-test: toolchain $(DONE)/venv  ## everything that must pass: Rust, package, Python
+test: toolchain $(DONE)/venv  ## everything that must pass: Rust, package, wheel, Python
 	@mkdir -p build
-	@$(MAKE) --no-print-directory $(DONE)/wheel $(DONE)/test-tools > build/wheel.log 2>&1 & wheel=$$!; \
+	@$(MAKE) --no-print-directory test-wheel $(DONE)/test-tools > build/wheel.log 2>&1 & wheel=$$!; \
 	$(MAKE) --no-print-directory test-rust test-package; rust=$$?; \
 	wait $$wheel || { cat build/wheel.log >&2; exit 1; }; exit $$rust
 	@$(MAKE) --no-print-directory test-python
@@ -63,8 +72,10 @@ test-rust: toolchain  ## Rust unit, integration and documentation tests, the exa
 	done
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --quiet
 
-test-package: toolchain  ## the crate has no Python in it and would be packaged whole
+test-package: toolchain $(DONE)/sdist $(DONE)/package-tools  ## the crate has no Python in it, crate and sdist are whole, notices are up to date
 	@mkdir -p build
+	@CARGO=$(CARGO) $(BIN)/python tests/notices.py
+	@$(BIN)/python tests/artifacts.py $(SDISTS)/*.tar.gz
 	@$(CARGO) tree --locked --edges normal --prefix none > build/tree.txt
 	@! grep -E '^(pyo3|numpy) ' build/tree.txt \
 		|| { echo "the crate without features must not depend on Python" >&2; exit 1; }
@@ -81,6 +92,16 @@ sys.exit("\n".join(newer) or 0)'
 	@grep -q '^rust-version = "$(MIN_RUST)"$$' Cargo.toml \
 		|| { echo "Cargo.toml and Makefile disagree about the minimum Rust version" >&2; exit 1; }
 	@echo "Package: complete, no Python in the plain crate."
+
+test-wheel: $(DONE)/smoke  ## the wheel: contents, policy, stable ABI; every method in an environment with nothing else
+
+# Minutes: the build is the one of a user without a wheel, in an environment of pip's own.
+test-sdist: $(DONE)/sdist  ## build from the sdist as pip does, then every method in an environment with nothing else
+	rm -rf $(SDIST_VENV)
+	$(PYTHON) -m venv $(SDIST_VENV)
+	$(SDIST_VENV)/bin/python -m pip install --quiet $(SDISTS)/*.tar.gz
+	cp tests/smoke.py $(SDIST_VENV)/
+	cd $(SDIST_VENV) && bin/python -I smoke.py
 
 test-python: $(DONE)/wheel $(DONE)/test-tools  ## the Python tests, against the wheel that users get
 	$(BIN)/python -m pytest tests/python $(PYTEST_ARGS)
@@ -101,6 +122,8 @@ lint: $(DONE)/wheel $(DONE)/lint-tools $(DONE)/test-tools  ## formatting, clippy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python/planish  # strict, by pyproject.toml
 	$(BIN)/python -m mypy.stubtest planish._core --mypy-config-file pyproject.toml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/zizmor --offline --quiet --pedantic .github/workflows
 
 format: $(DONE)/lint-tools  ## rewrite the sources in the house format
 	$(CARGO) fmt
@@ -110,7 +133,12 @@ format: $(DONE)/lint-tools  ## rewrite the sources in the house format
 doc: toolchain  ## the Rust documentation, in target/doc
 	$(CARGO) doc --locked --no-deps
 
-wheel: $(DONE)/wheel  ## the release wheel, in build/wheels
+wheel: $(DONE)/smoke  ## the release wheel, in build/wheels, checked and tried out
+
+sdist: $(DONE)/sdist  ## the source distribution, in build/sdist
+
+notices: toolchain  ## write THIRD-PARTY-NOTICES anew, after a change of dependencies
+	CARGO=$(CARGO) $(PYTHON) tests/notices.py --write
 
 clean:  ## remove everything that was made here
 	rm -rf $(VENV) build target
@@ -133,16 +161,39 @@ $(DONE)/venv: | toolchain
 		echo "'$(PYTHON)' cannot make virtual environments: install its 'venv' package and try again." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet $(BUILD_TOOLS)
+	$(BIN)/python -m pip install --quiet --group build
 	@mkdir -p $(@D) && touch $@
+
+# zig links against the C library of older systems: a wheel for them without a
+# container. Where it cannot be had, or has no say (macOS, Linux with musl), the
+# wheel is linked against what the machine has.
+$(DONE)/zig: pyproject.toml $(DONE)/venv
+	@$(BIN)/python -m pip install --quiet --only-binary :all: --group zig > build/zig.log 2>&1 || true
+	@if $(BIN)/python -c 'import platform, ziglang; assert platform.libc_ver()[0] == "glibc"' 2>> build/zig.log; \
+		then echo "--zig --compatibility $(GLIBC)"; fi > $@
 
 # Tests, demo and benchmarks all use the wheel of the real release profile:
 # what is tested is what is shipped, and it is built once for all three.
-$(DONE)/wheel: $(WHEEL_SOURCES) $(DONE)/venv | toolchain
+$(DONE)/wheel: $(WHEEL_SOURCES) $(DONE)/venv $(DONE)/zig | toolchain
 	rm -rf $(WHEELS)
-	$(BIN)/maturin build --release --locked --interpreter $(BIN)/python --out $(WHEELS)
+	RUSTFLAGS="$$RUSTFLAGS $(REMAP)" CARGO_ZIGBUILD_PYTHON_PATH=$(CURDIR)/$(BIN)/python \
+		$(BIN)/maturin build --release --locked $$(cat $(DONE)/zig) --interpreter $(BIN)/python --out $(WHEELS)
 	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps $(WHEELS)/*.whl
 	$(BIN)/python -m pip install --quiet $(WHEELS)/*.whl
+	@touch $@
+
+$(DONE)/smoke: $(DONE)/wheel $(DONE)/package-tools tests/artifacts.py tests/smoke.py
+	$(BIN)/python tests/artifacts.py $(WHEELS)/*.whl
+	rm -rf $(SMOKE_VENV)
+	$(PYTHON) -m venv $(SMOKE_VENV)
+	$(SMOKE_VENV)/bin/python -m pip install --quiet $(WHEELS)/*.whl
+	cp tests/smoke.py $(SMOKE_VENV)/
+	cd $(SMOKE_VENV) && bin/python -I smoke.py
+	@touch $@
+
+$(DONE)/sdist: $(WHEEL_SOURCES) $(wildcard tests/it/*.rs tests/it/*/*.rs) CHANGELOG.md $(DONE)/venv | toolchain
+	rm -rf $(SDISTS)
+	$(BIN)/maturin sdist --out $(SDISTS)
 	@touch $@
 
 $(DONE)/%-tools: pyproject.toml $(DONE)/venv

@@ -15,6 +15,7 @@ use ndarray::ArrayView2;
 use rand_pcg::Pcg64Mcg;
 
 use crate::error::{Error, Result, Warning, WarningKind};
+pub(crate) use crate::memory::available_memory;
 use crate::scale::Scale;
 
 /// A flag that asks running work to stop. Clones share the flag.
@@ -312,48 +313,5 @@ impl Drop for Pool {
             // A thread that panicked has said so to whoever waited for its work.
             let _ = thread.join();
         }
-    }
-}
-
-/// Bytes this process may still take: free memory of the machine, of its control group,
-/// or what is left of its address space (`ulimit -v`), whichever is least.
-pub(crate) fn available_memory() -> u64 {
-    use sysinfo::{MemoryRefreshKind, RefreshKind, System};
-    let kind = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    let system = System::new_with_specifics(kind);
-    let machine = system.available_memory();
-    // What a group has free by its own count leaves out the page cache, which the system
-    // gives back when memory is short: its resident memory is what counts.
-    let left = |group: sysinfo::CGroupLimits| group.total_memory.saturating_sub(group.rss);
-    let free = system.cgroup_limits().map_or(machine, |group| machine.min(left(group)));
-    let status = |file: &str| std::fs::read_to_string(format!("/proc/self/{file}")).unwrap_or_default();
-    address_space_left(&status("limits"), &status("status")).map_or(free, |left| free.min(left))
-}
-
-/// What is left of a limited address space, from what Linux says of a process: its limits
-/// and its status. `None` without a limit, and on other systems.
-fn address_space_left(limits: &str, status: &str) -> Option<u64> {
-    let line =
-        |text: &str, name: &str| text.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
-    let number = |line: String| line.split_whitespace().next()?.parse::<u64>().ok();
-    let limit = number(line(limits, "Max address space")?)?;
-    let taken = number(line(status, "VmSize:")?)? * 1024;
-    Some(limit.saturating_sub(taken))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_limited_address_space_is_seen() {
-        let limits = |soft: &str| {
-            format!("Limit  Soft Limit  Hard Limit  Units\nMax address space  {soft}  unlimited  bytes\n")
-        };
-        let status = "Name:\tpython\nVmPeak:\t 9000 kB\nVmSize:\t    2000 kB\n";
-        assert_eq!(address_space_left(&limits("3072000"), status), Some(1024 * 1000));
-        assert_eq!(address_space_left(&limits("1000"), status), Some(0));
-        assert_eq!(address_space_left(&limits("unlimited"), status), None);
-        assert_eq!(address_space_left("", ""), None);
     }
 }

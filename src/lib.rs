@@ -45,6 +45,7 @@ mod input;
 mod kernel;
 mod landmarks;
 mod linalg;
+mod memory;
 mod method;
 pub mod methods;
 mod neighbors;

@@ -10,7 +10,7 @@ const SEAMS: &[(&str, &[&str])] = &[
     ("numpy", &["python/"]),
     ("faer", &["linalg/", "neighbors/gemm_bounds.rs"]),
     ("petgraph", &["graph/", "lib.rs"]),
-    ("sysinfo", &["context.rs"]),
+    ("system_memory", &["memory.rs"]),
     ("rand_pcg", &["context.rs", "linalg/random.rs"]),
     ("postcard", &["method/saved.rs"]),
     ("thiserror", &["error.rs"]),
@@ -142,6 +142,7 @@ fn every_file_says_what_it_owns_and_has_a_name() {
 const ORDER: &[&[&str]] = &[
     &["error"],
     &["scale"],
+    &["memory"],
     &["context"],
     &["params"],
     &["linalg"],
