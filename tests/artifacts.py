@@ -1,11 +1,12 @@
 """Check wheels and sdists before anybody installs them.
 
-    python tests/artifacts.py FILE...
+    python tests/artifacts.py [--complete] FILE...
 
 Of a wheel: its files are those of the source tree, its metadata name the version of
 Cargo.toml and every licence, the extension holds no path of the machine it was built on; then
 twine, abi3audit and auditwheel have their say. Of an sdist: it holds all that a build needs
-and nothing that was built. The tools are the dependency group `package`.
+and nothing that was built. With --complete nothing that a release has may be missing. The
+tools are the dependency group `package`.
 """
 
 import email
@@ -26,6 +27,17 @@ ROOT = Path(__file__).resolve().parents[1]
 LICENCES = {"LICENSE", "LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY-NOTICES"}
 EXTENSION = re.compile(r"planish/_core\.(abi3\.so|pyd|cpython-\d+t[-\w]*\.so|cp\d+t-\w+\.pyd)")
 TAGS = re.compile(r"(?P<python>cp310-abi3|cp314-cp314t)-(?P<platform>[\w.]+)")
+#: What the platforms of a release begin and end with.
+PLATFORMS = [
+    ("manylinux", "x86_64"),
+    ("manylinux", "aarch64"),
+    ("musllinux", "x86_64"),
+    ("musllinux", "aarch64"),
+    ("macosx", "x86_64"),
+    ("macosx", "arm64"),
+    ("win", "amd64"),
+    ("win", "arm64"),
+]
 #: The newest C library a Linux wheel may ask for.
 NEWEST_GLIBC = (2, 28)
 LARGEST = 30 << 20
@@ -104,6 +116,8 @@ def wheel_faults(file):
         extensions = {name for name in package if EXTENSION.fullmatch(name)}
         if len(extensions) != 1:
             yield f"extension modules: {sorted(extensions) or 'none'}"
+        if "musllinux" in file.name and any("-gnu" in name for name in extensions):
+            yield f"{sorted(extensions)} would not be found by a Python of musl"
         yield from difference(package - extensions, package_files())
         for name in names:
             yield from content_faults(name, archive.read(name))
@@ -133,7 +147,10 @@ def sdist_faults(file):
     for name in sorted(wanted - members.keys()):
         yield f"{name} is missing"
     for name in sorted(members):
-        if name.endswith((".so", ".pyd", ".pyc", ".whl")) or name.split("/")[0] in {"target", "build"}:
+        if name.endswith((".so", ".pyd", ".pyc", ".whl")) or name.split("/")[0] in {
+            "target",
+            "build",
+        }:
             yield f"{name} was built and does not belong there"
 
 
@@ -162,11 +179,23 @@ def policy_faults(name, said):
         yield f"auditwheel finds {found[1] if found else said}"
 
 
+def missing(names):
+    """The files of a release that are not there."""
+    if f"planish-{version()}.tar.gz" not in names:
+        yield "the sdist is missing"
+    for python in ("cp310-abi3", "cp314-cp314t"):
+        for system, machine in PLATFORMS:
+            begins, ends = f"planish-{version()}-{python}-{system}", f"{machine}.whl"
+            if not any(name.startswith(begins) and name.endswith(ends) for name in names):
+                yield f"the wheel for {python} on {system} {machine} is missing"
+
+
 def main():
-    files = [Path(name) for name in sys.argv[1:]]
+    complete = sys.argv[1:2] == ["--complete"]
+    files = [Path(name) for name in sys.argv[1 + complete :]]
     if not files:
         sys.exit(__doc__)
-    faults = []
+    faults = list(missing([file.name for file in files])) if complete else []
     for file in files:
         own = wheel_faults if file.suffix == ".whl" else sdist_faults
         found = [*own(file), *tool_faults(file)]

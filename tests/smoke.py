@@ -10,7 +10,9 @@ the sdist) and what it depends on; it says so where that is not the case.
 import argparse
 import importlib.util
 import pickle
+import subprocess
 import sys
+import sysconfig
 import time
 import warnings
 from importlib import metadata
@@ -41,6 +43,14 @@ def installed(version):
         check(importlib.util.find_spec(tool) is None, f"{tool} is installed too")
     notices = [str(file) for file in metadata.files("planish") if "THIRD-PARTY" in str(file)]
     check(notices, "the third-party notices are not there")
+
+
+def free_threaded():
+    """On a Python without a global lock, the extension does not bring the lock back."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        look = "import sys, planish._core; sys.exit(sys._is_gil_enabled())"
+        done = subprocess.run([sys.executable, "-I", "-c", look], check=False)
+        check(done.returncode == 0, "importing the extension turns the global lock on")
 
 
 def estimators():
@@ -79,6 +89,7 @@ def main():
     options.add_argument("--exact", help="the version that must be installed")
     chosen = options.parse_args()
     installed(chosen.exact)
+    free_threaded()
     X, _ = planish.datasets.swiss_roll(300, random_state=0)
     print(f"planish {planish.__version__} on Python {sys.version.split()[0]}, {sys.platform}")
     kinds = estimators()

@@ -269,8 +269,10 @@ fn available_memory() -> u64 {
     crate::context::available_memory()
 }
 
-/// The extension module.
-#[pymodule]
+/// The extension module. It needs no global lock: the one class never changes and is `Sync`
+/// (the compiler checks it), nothing is static, and arrays are borrowed for the length of a
+/// call, in which NumPy's own lock was never held either.
+#[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Model>()?;
     module.add("methods", wrap_pyfunction!(methods_, module)?)?;
