@@ -99,9 +99,9 @@ def wheel_faults(file):
         yield "the tags are neither cp310-abi3 nor cp314-cp314t"
         return
     glibc = [tuple(map(int, found)) for found in re.findall(r"manylinux_(\d+)_(\d+)", file.name)]
-    if "linux" in tags["platform"] and "musllinux" not in file.name:
-        if not glibc or min(glibc) > NEWEST_GLIBC:
-            yield f"{tags['platform']} asks for more than glibc 2.28"
+    asks_for_glibc = "linux" in tags["platform"] and "musllinux" not in tags["platform"]
+    if asks_for_glibc and (not glibc or min(glibc) > NEWEST_GLIBC):
+        yield f"{tags['platform']} asks for more than glibc 2.28"
     if file.stat().st_size > LARGEST:
         yield f"{file.stat().st_size >> 20} MB are too many"
     with zipfile.ZipFile(file) as archive:
@@ -146,11 +146,9 @@ def sdist_faults(file):
     wanted |= {"Cargo.toml", "Cargo.lock", "pyproject.toml", "README.md", "CHANGELOG.md"}
     for name in sorted(wanted - members.keys()):
         yield f"{name} is missing"
+    built = (".so", ".pyd", ".pyc", ".whl")
     for name in sorted(members):
-        if name.endswith((".so", ".pyd", ".pyc", ".whl")) or name.split("/")[0] in {
-            "target",
-            "build",
-        }:
+        if name.endswith(built) or name.startswith(("target/", "build/")):
             yield f"{name} was built and does not belong there"
 
 

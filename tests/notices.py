@@ -33,25 +33,25 @@ KNOWN = {"MIT", "Apache-2.0", "Zlib", "BSD-2-Clause", "Unlicense", "Unicode-3.0"
 RULE, LINE = "=" * 80, "-" * 80
 HEAD = """Third-party notices of planish
 
-The wheels of planish contain code of the Rust standard library (MIT or Apache-2.0, copyright
-(c) The Rust Project Contributors) and of the Rust crates below, each under the licences given
-here. The sources of a crate are at the address beside its name and wherever Rust crates are
-published. Made by `make notices`.
+The wheels of planish contain code of the Rust standard library and of the Rust crates below,
+each under the licences given here. The sources of a crate are at the address beside its name
+and wherever Rust crates are published. Made by `make notices`.
 """
-MIT = """Permission is hereby granted, free of charge, to any person obtaining a copy of this software
-and associated documentation files (the "Software"), to deal in the Software without
-restriction, including without limitation the rights to use, copy, modify, merge, publish,
-distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the
-Software is furnished to do so, subject to the following conditions:
+MIT = """Permission is hereby granted, free of charge, to any person obtaining a copy of this
+software and associated documentation files (the "Software"), to deal in the Software
+without restriction, including without limitation the rights to use, copy, modify, merge,
+publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons
+to whom the Software is furnished to do so, subject to the following conditions:
 
 The above copyright notice and this permission notice shall be included in all copies or
 substantial portions of the Software.
 
-THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING
-BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
-NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
-DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
-OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE."""
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED,
+INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR
+PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE
+FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER
+DEALINGS IN THE SOFTWARE."""
 
 
 def cargo(*arguments):
@@ -99,7 +99,9 @@ def written():
             for text in licence_texts(crate):
                 key = " ".join(text.split())
                 groups.setdefault(key, (text, []))[1].append(crate)
-    parts = [HEAD]
+    standard = "- the Rust standard library  https://github.com/rust-lang/rust"
+    rust = f"Copyright (c) The Rust Project Contributors\n\n{MIT}\n"
+    parts = [HEAD, "\n".join([RULE, standard, LINE, "", rust])]
     for text, users in groups.values():
         named = [f"- {crate['name']} {crate['version']}  {address(crate)}" for crate in users]
         lines = [line.rstrip() for line in text.splitlines()]
