@@ -52,8 +52,8 @@ demo: $(DONE)/wheel $(DONE)/demo-tools  ## embed a Swiss roll and the digits wit
 	$(BIN)/python examples/demo.py
 
 # The last step of the wheel runs on one core for minutes: the Rust tests are
-# compiled and run beside it.
-test: toolchain $(DONE)/venv  ## everything that must pass: Rust, package, wheel, Python
+# compiled and run beside it. What both sides need is installed before.
+test: toolchain $(DONE)/zig $(DONE)/package-tools  ## everything that must pass: Rust, package, wheel, Python
 	@mkdir -p build
 	@$(MAKE) --no-print-directory test-wheel $(DONE)/test-tools > build/wheel.log 2>&1 & wheel=$$!; \
 	$(MAKE) --no-print-directory test-rust test-package; rust=$$?; \
