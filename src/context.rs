@@ -1,6 +1,6 @@
 //! `Ctx` travels with every stage: cancellation, progress, randomness,
 //! threads, memory budget. Nothing else in the crate asks the machine for any
-//! of them.
+//! of them (free memory: through `memory`).
 //!
 //! Same bits for any number of threads is a promise of the whole crate. It is
 //! kept by two habits: parallel loops run over *fixed* chunks (never "one chunk
