@@ -126,6 +126,12 @@ def _names(names: list[Any]) -> str:
     return shown + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
 
 
+def part(frame: nw.DataFrame[Any], names: list[Any]) -> nw.DataFrame[Any]:
+    """Return some columns of a frame; labels of pandas may be numbers, so by their places."""
+    there = frame.columns
+    return frame[:, [there.index(name) for name in names]]
+
+
 # -- what is in them --------------------------------------------------------------------
 
 
@@ -139,7 +145,7 @@ def is_vectors(frame: nw.DataFrame[Any], name: Any) -> bool:
         return bool(inner.is_numeric() if not isinstance(inner, type) else inner().is_numeric())
     if not isinstance(dtype, nw.Object) or len(frame) == 0:
         return False
-    first = next((one for one in frame[name].to_list() if one is not None), None)
+    first = next((one for one in frame.get_column(name).to_list() if one is not None), None)
     return isinstance(first, (np.ndarray, list, tuple))
 
 
@@ -160,7 +166,7 @@ def require_numbers(frame: nw.DataFrame[Any], names: list[Any], missing: bool) -
     bad = np.zeros(len(frame), dtype=bool)
     first: tuple[int, Any, float] | None = None
     for name in names:
-        values = np.asarray(frame[name].cast(nw.Float64).to_numpy(), dtype=np.float64)
+        values = np.asarray(frame.get_column(name).cast(nw.Float64).to_numpy(), dtype=np.float64)
         wrong = ~np.isfinite(values)
         if wrong.any():
             row = int(np.argmax(wrong))
@@ -173,12 +179,18 @@ def require_numbers(frame: nw.DataFrame[Any], names: list[Any], missing: bool) -
 
 
 def _refuse(frame: nw.DataFrame[Any], name: Any, row: int, value: float, count: int) -> None:
-    missing = bool(np.isnan(value))
-    what = "a missing value" if missing else f"{value:+}"
-    rows = f"; {count} of {len(frame)} rows have such values" if count > 1 else ""
     native = frame.to_native()
-    drop = "dropna(subset=...)" if hasattr(native, "dropna") else "drop_nulls(...)"
-    todo = f"drop such rows (frame.{drop}) or fill them in" if missing else "drop such rows"
+    rows = f"; {count} of {len(frame)} rows have such values" if count > 1 else ""
+    if not np.isnan(value):
+        what, todo = f"{value:+}", "leave such rows out, or the column,"
+    elif bool(frame.get_column(name).is_null()[row]):
+        what = "a missing value"
+        drop = "dropna(subset=...)" if hasattr(native, "dropna") else "drop_nulls(...)"
+        todo = f"drop such rows (frame.{drop}) or fill them in"
+    else:
+        what = "NaN"
+        drop = " (frame.drop_nans(...))" if hasattr(native, "drop_nans") else ""
+        todo = f"drop such rows{drop} or fill them in"
     raise InputError(f"column {name!r} has {what} at {_row(native, row)}{rows}; {todo} first")
 
 
@@ -195,7 +207,7 @@ def _row(native: Any, row: int) -> str:
 
 def vectors(frame: nw.DataFrame[Any], name: Any) -> Any:
     """Return a column of vectors as a matrix, without a copy where the column is one block."""
-    series, dtype = frame[name], frame.schema[name]
+    series, dtype = frame.get_column(name), frame.schema[name]
     if len(series) == 0:
         raise InputError(f"column {name!r} has no rows")
     empty = np.asarray(series.is_null().to_numpy())
@@ -228,11 +240,11 @@ def vectors(frame: nw.DataFrame[Any], name: Any) -> Any:
 
 def _of_arrow(frame: nw.DataFrame[Any], name: Any) -> Any:
     """Return the numbers of an Arrow column of vectors, one vector after the other."""
-    native = frame[name].to_native()
+    native = frame.get_column(name).to_native()
     if hasattr(native, "num_chunks"):
         array = native.chunk(0) if native.num_chunks == 1 else native.combine_chunks()
     else:
-        array = frame[name].to_arrow()
+        array = frame.get_column(name).to_arrow()
     if hasattr(array, "chunks"):
         array = array.combine_chunks()
     while hasattr(array, "flatten") and hasattr(array.type, "value_type"):
@@ -245,7 +257,7 @@ def _of_arrow(frame: nw.DataFrame[Any], name: Any) -> Any:
 
 def _stacked(frame: nw.DataFrame[Any], name: Any) -> Any:
     """Return the arrays that a column of pandas holds as one matrix."""
-    rows = [np.asarray(one) for one in frame[name].to_list()]
+    rows = [np.asarray(one) for one in frame.get_column(name).to_list()]
     for number, one in enumerate(rows):
         if one.dtype.kind not in "buif":
             raise InputError(
@@ -261,8 +273,9 @@ def _require_equal(frame: nw.DataFrame[Any], name: Any, lengths: Any) -> None:
     if wrong.size and len(lengths) == len(frame):
         row = int(wrong[0])
         raise InputError(
-            f"column {name!r} has {lengths[row]} numbers at {_row(frame.to_native(), row)} but "
-            f"{lengths[0]} at {_row(frame.to_native(), 0)}; all vectors must have the same length"
+            f"column {name!r} has a vector of length {lengths[row]} at "
+            f"{_row(frame.to_native(), row)}, but of length {lengths[0]} at "
+            f"{_row(frame.to_native(), 0)}; all must be equally long"
         )
     if wrong.size:
         raise InputError(f"column {name!r} has vectors of different lengths within a row")

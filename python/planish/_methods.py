@@ -16,6 +16,23 @@ from . import _core
 from ._embedding import Embedding
 from .exceptions import ParameterError
 
+# Other names of methods, and what to pass instead.
+_ALSO_CALLED = {
+    "lle": "'locally_linear_embedding'",
+    "mlle": "LocallyLinearEmbedding(method='modified')",
+    "modified": "LocallyLinearEmbedding(method='modified')",
+    "hlle": "LocallyLinearEmbedding(method='hessian')",
+    "hessian": "LocallyLinearEmbedding(method='hessian')",
+    "ltsa": "LocallyLinearEmbedding(method='ltsa')",
+    "laplacianeigenmaps": "'spectral_embedding'",
+    "kernelpca": "'kernel_mds'",
+    "pcoa": "'classical_mds'",
+    "diffmap": "'diffusion_maps'",
+    "sammon": "'sammon_mapping'",
+    "smacof": "'mds'",
+    "nonmetricmds": "MDS(type='ordinal')",
+}
+
 #: A name such as "isomap", a class, or an estimator of any library, fitted or not.
 Method: TypeAlias = "str | type[Any] | Any"
 
@@ -77,6 +94,11 @@ def _named(name: str) -> type[Embedding]:
     found = method_class(name)
     if found is not None:
         return found
+    if _bare(name) in _ALSO_CALLED:
+        raise ParameterError(
+            f"parameter `method`: {name!r} is not known by that name; pass "
+            f"{_ALSO_CALLED[_bare(name)]}"
+        )
     known = [snake_case(one) for one in _core.methods()]
     raise ParameterError(
         f"parameter `method`: {name!r} is not known{_meant(snake_case(name), known)}; known "

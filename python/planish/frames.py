@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 import narwhals as nw
 import numpy as np
 
-from ._columns import chosen, is_vectors, require_numbers, vectors
+from ._columns import chosen, is_vectors, part, require_numbers, vectors
 from ._embedding import Embedding
 from ._methods import Method, key_of, prepared
 from .exceptions import InputError, ParameterError
@@ -129,7 +129,7 @@ def embed(
     """
     if not isinstance(prefix, (str, type(None))):
         raise ParameterError(f"parameter `prefix`: expected a string or None, got {prefix!r}")
-    table, lazily = _seen(frame)
+    table, again = _seen(frame)
     estimator, fitted = prepared(method, params)
     name = prefix if prefix is not None else key_of(estimator)
     _require_new(table.columns, [f"{name}_0"])
@@ -144,14 +144,12 @@ def embed(
         nw.new_series(one, np.ascontiguousarray(found[:, column]), backend=backend)
         for column, one in enumerate(names)
     ]
-    embedded = table.with_columns(*new)
-    result = embedded.lazy(backend=lazily) if lazily is not None else embedded
-    native = result.to_native()
-    return (native, estimator) if return_estimator else native
+    embedded = again(table.with_columns(*new))
+    return (embedded, estimator) if return_estimator else embedded
 
 
-def _seen(frame: Any) -> tuple[nw.DataFrame[Any], Any]:
-    """Return the frame as narwhals sees it, and what makes it lazy again if it was."""
+def _seen(frame: Any) -> tuple[nw.DataFrame[Any], Callable[[nw.DataFrame[Any]], Any]]:
+    """Return the frame as narwhals sees it, and what makes a frame of the user's kind again."""
     kind = type(frame)
     if kind.__name__ == "AnnData":
         raise InputError("annotated data is embedded by planish.anndata.embed(adata, ...)")
@@ -172,10 +170,25 @@ def _seen(frame: Any) -> tuple[nw.DataFrame[Any], Any]:
     except Exception as error:
         if type(error).__name__ != "DuplicateError":
             raise
-        raise InputError(f"two columns of the frame have the same name: {error}") from error
-    if isinstance(found, nw.LazyFrame):
-        return found.collect(), found.implementation
-    return found, None
+        names = sorted({str(one) for one in frame.columns if list(frame.columns).count(one) > 1})
+        raise InputError(
+            f"several columns of the frame have the same name: {', '.join(names)}; rename them"
+        ) from error
+    table = found.collect() if isinstance(found, nw.LazyFrame) else found
+    if len(table) == 0:
+        raise InputError("the frame has no rows")
+    if table is found:
+        return table, nw.to_native
+    if found.implementation.is_dask():
+        return table, lambda done: _to_dask(done, frame.npartitions)
+    return table, lambda done: done.lazy(backend=found.implementation).to_native()
+
+
+def _to_dask(table: nw.DataFrame[Any], partitions: int) -> Any:
+    import dask.dataframe as dd
+
+    # narwhals would sort the rows by the index.
+    return dd.from_pandas(table.to_native(), npartitions=partitions, sort=False)
 
 
 def _imported(frame: Any) -> Any:
@@ -209,19 +222,19 @@ def _data_of(table: nw.DataFrame[Any], columns: Any, estimator: Any, fitted: boo
     if known is not None and set(names) == set(known):
         names = list(known)  # whatever their order in the frame
     if _chooses_itself(estimator):
-        return table.select(names).to_native()
+        return part(table, names).to_native()
     of_vectors = {name for name in names if is_vectors(table, name)}
     numbers = [name for name in names if name not in of_vectors]
     if numbers:
         require_numbers(table, numbers, _takes_missing(estimator))
     if not of_vectors:
-        some = table.select(names)
+        some = part(table, names)
         # An estimator that was fitted on an array knows no names, and scikit-learn warns of them.
         return some.to_numpy() if fitted and known is None else some.to_native()
     parts = [
         vectors(table, name)
         if name in of_vectors
-        else np.asarray(table[name].cast(nw.Float64).to_numpy())[:, None]
+        else np.asarray(table.get_column(name).cast(nw.Float64).to_numpy())[:, None]
         for name in names
     ]
     return parts[0] if len(parts) == 1 else np.hstack(parts)
@@ -229,9 +242,14 @@ def _data_of(table: nw.DataFrame[Any], columns: Any, estimator: Any, fitted: boo
 
 def _chooses_itself(estimator: Any) -> bool:
     """Return whether a pipeline begins by choosing columns of its own."""
+    first = _first_step(estimator)
+    return hasattr(first, "transformers") and hasattr(first, "remainder")
+
+
+def _first_step(estimator: Any) -> Any:
     while hasattr(estimator, "steps"):
         estimator = estimator.steps[0][1]
-    return hasattr(estimator, "transformers") and hasattr(estimator, "remainder")
+    return estimator
 
 
 def _takes_missing(estimator: Any) -> bool:
@@ -241,7 +259,9 @@ def _takes_missing(estimator: Any) -> bool:
     if isinstance(estimator, Embedding):
         by_metric = getattr(estimator, "metric", None) == "nan_euclidean"
         return by_metric or bool(get_tags(estimator).input_tags.allow_nan)
-    return hasattr(estimator, "steps") and bool(get_tags(estimator).input_tags.allow_nan)
+    if not hasattr(estimator, "steps"):
+        return False
+    return bool(get_tags(_first_step(estimator)).input_tags.allow_nan)
 
 
 def _coordinates(found: Any, estimator: Any) -> Any:

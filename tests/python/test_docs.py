@@ -107,6 +107,7 @@ def test_python_blocks_run_in_order(document):
             # line numbers of the document, so that a failure points into it
             line = text.count("\n", 0, block.start(1))
             exec(compile("\n" * line + block.group(1), str(document), "exec"), shared)
+    shared.clear()  # DuckDB tells of every object that is still there when Python ends
 
 
 def test_links_in_documents_lead_somewhere():
