@@ -149,6 +149,27 @@ def is_vectors(frame: nw.DataFrame[Any], name: Any) -> bool:
     return isinstance(first, (np.ndarray, list, tuple))
 
 
+def refuse_frame(X: Any, error: Exception) -> None:
+    """Say why a data frame is no matrix, if X is one: which column, or that it is lazy."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        raise InputError(
+            f"X is a {type(X).__name__}, which has no rows yet; pass X.collect(), or embed it by "
+            "planish.embed(X, ...)"
+        ) from error
+    if not nw.dependencies.is_into_dataframe(X):
+        return
+    try:
+        schema = nw.from_native(X).schema
+    except Exception:  # what scikit-learn says stands
+        return
+    for name, dtype in schema.items():
+        if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
+            raise InputError(
+                f"column {name!r} of X holds {dtype}, not numbers: {error}; choose columns by "
+                "X[...], or embed it by planish.embed(X, columns=...)"
+            ) from error
+
+
 def require_numbers(frame: nw.DataFrame[Any], names: list[Any], missing: bool) -> None:
     """Refuse columns that hold no numbers, and name the first entry that is none.
 

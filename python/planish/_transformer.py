@@ -77,15 +77,21 @@ class CoreTransformer(  # type: ignore[misc, unused-ignore]
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the shape and the type of X; the core checks the values."""
-        checked = check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-            estimator=self,
-            input_name="X",
-        )
+        try:
+            checked = check_array(
+                X,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                order="C",
+                ensure_all_finite=False,
+                estimator=self,
+                input_name="X",
+            )
+        except (TypeError, ValueError) as error:
+            from ._columns import refuse_frame
+
+            refuse_frame(X, error)
+            raise
         if not reset and checked.shape[1] != self.n_features_in_:
             # As scikit-learn: a NaN is reported before a wrong number of columns.
             _data.require_finite(checked)

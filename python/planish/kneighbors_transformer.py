@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from . import _core, _data
 from ._callbacks import FitTasks, with_callbacks
 from ._docs import documented
 from ._metrics import Metric, resolve_metric
-from ._search import ExactSearch, SklearnSearch
+from ._search import ExactSearch, SklearnSearch, smallest
 from ._threads import thread_count
 from ._transformer import CoreTransformer
 from ._types import Floats, GraphMode, Indices, MatrixLike, NeighborsAlgorithm
 from ._types import Metric as MetricChoice
-from .exceptions import ParameterError
+from .exceptions import InputError, ParameterError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -150,7 +151,11 @@ class KNeighborsTransformer(CoreTransformer):
             self._forget()
             rows = self._validated(X, reset=True)
             metric.check_values(rows)
-            if not metric.native and not metric.precomputed:
+            if metric.precomputed:
+                _require_distances(rows)
+                if rows.shape[0] != rows.shape[1]:
+                    raise InputError(f"distances must be square (n × n), got {rows.shape}")
+            elif not metric.native:
                 metric = metric.learned(rows)
             self._fitted = _Fitted(rows, metric, self.mode, count, self.algorithm)
             plain = metric.name == "minkowski" and metric.p == 2 and not metric.arguments  # noqa: PLR2004
@@ -264,7 +269,17 @@ class KNeighborsTransformer(CoreTransformer):
         dtype = fitted.rows.dtype if rows is None else rows.dtype
         if count == 0:
             return np.empty((queries, 0), dtype), np.empty((queries, 0), np.int64)
-        if fitted.metric.native or fitted.metric.precomputed:
+        if rows is not None:
+            fitted.metric.check_values(rows)
+        if rows is not None and count > self.n_samples_fit_:
+            raise ParameterError(
+                f"parameter `n_neighbors`: there are {self.n_samples_fit_} training rows, got "
+                f"{count}"
+            )
+        if fitted.metric.precomputed and rows is not None:
+            _require_distances(rows)
+            distances, indices = _sorted(smallest(rows, count, np.inf), count)
+        elif fitted.metric.native or fitted.metric.precomputed:
             distances, indices = self._by_core(rows, count)
         else:
             distances, indices = self._by_search(rows, count)
@@ -274,6 +289,8 @@ class KNeighborsTransformer(CoreTransformer):
     def _by_core(self, rows: Any, count: int) -> tuple[Floats, Indices]:
         fitted = self._fitted
         describe = _data.distances if fitted.metric.precomputed else _data.points
+        if not isinstance(fitted.metric.p, Real):
+            raise ParameterError(f"parameter `p`: expected a number, got {fitted.metric.p!r}")
         with self._progress("kneighbors") as report:
             _, indices, distances = _core.kneighbors(
                 describe(fitted.rows),
@@ -291,19 +308,10 @@ class KNeighborsTransformer(CoreTransformer):
     def _by_search(self, rows: Any, count: int) -> tuple[Floats, Indices]:
         """Search under a metric that the core does not know; ties by the lower row."""
         fitted = self._fitted
-        if rows is not None:
-            fitted.metric.check_values(rows)
         kind = ExactSearch if fitted.metric.exact else SklearnSearch
         search = kind(fitted.metric, count, None, fitted.algorithm)
         search.fit(fitted.rows)
-        graph = search.neighbors(rows)
-        shape = (graph.shape[0], count)
-        distances, indices = graph.data.reshape(shape), graph.indices.reshape(shape)
-        order = np.lexsort((indices, distances), axis=1)
-        return (
-            np.take_along_axis(distances, order, axis=1).astype(np.float64),
-            np.take_along_axis(indices, order, axis=1).astype(np.int64),
-        )
+        return _sorted(search.neighbors(rows), count)
 
     def __sklearn_is_fitted__(self) -> bool:  # noqa: D105
         return "_fitted" in vars(self)
@@ -315,6 +323,32 @@ class KNeighborsTransformer(CoreTransformer):
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed
         return tags
+
+
+def _require_distances(rows: Any) -> None:
+    if _data.is_sparse(rows):
+        raise InputError(
+            "X is a sparse matrix, but precomputed distances must be dense; pass X.toarray() if "
+            "every entry is stored"
+        )
+    wrong = np.argwhere(rows < 0)
+    if len(wrong):
+        row, column = wrong[0]
+        raise InputError(
+            "Negative values in data passed to X: distances must be >= 0, got "
+            f"{rows[row, column]} at row {row}, column {column}"
+        )
+
+
+def _sorted(graph: Any, count: int) -> tuple[Floats, Indices]:
+    """Return the entries of each row in order of distance, ties by column."""
+    shape = (graph.shape[0], count)
+    distances, indices = graph.data.reshape(shape), graph.indices.reshape(shape)
+    order = np.lexsort((indices, distances), axis=1)
+    return (
+        np.take_along_axis(distances, order, axis=1).astype(np.float64),
+        np.take_along_axis(indices, order, axis=1).astype(np.int64),
+    )
 
 
 def _positive(value: object) -> int:
