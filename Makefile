@@ -46,7 +46,7 @@ demo: $(DONE)/wheel $(DONE)/demo-tools  ## embed a Swiss roll and the digits wit
 # compiled and run beside it.
 test: toolchain $(DONE)/venv  ## everything that must pass: Rust, package, Python
 	@mkdir -p build
-	@$(MAKE) --no-print-directory $(DONE)/wheel $(DONE)/test-tools > build/wheel.log 2>&1 & wheel=$$!; \
+	@$(MAKE) --no-print-directory $(DONE)/wheel $(DONE)/test-tools $(DONE)/data-tools > build/wheel.log 2>&1 & wheel=$$!; \
 	$(MAKE) --no-print-directory test-rust test-package; rust=$$?; \
 	wait $$wheel || { cat build/wheel.log >&2; exit 1; }; exit $$rust
 	@$(MAKE) --no-print-directory test-python
@@ -82,7 +82,7 @@ sys.exit("\n".join(newer) or 0)'
 		|| { echo "Cargo.toml and Makefile disagree about the minimum Rust version" >&2; exit 1; }
 	@echo "Package: complete, no Python in the plain crate."
 
-test-python: $(DONE)/wheel $(DONE)/test-tools  ## the Python tests, against the wheel that users get
+test-python: $(DONE)/wheel $(DONE)/test-tools $(DONE)/data-tools  ## the Python tests, against the wheel that users get
 	$(BIN)/python -m pytest tests/python $(PYTEST_ARGS)
 
 test-oldest: $(DONE)/oldest  ## the Python tests with the oldest dependencies pyproject.toml allows (Python 3.10 or 3.11)

@@ -60,7 +60,9 @@ def _by_default(frame: nw.DataFrame[Any]) -> list[Any]:
 def _resolved(frame: nw.DataFrame[Any], columns: Any) -> list[Any]:
     there = frame.columns
     if isinstance(columns, re.Pattern):
-        return _matching(there, lambda name: columns.search(name), f"re.compile({columns.pattern!r})")
+        return _matching(
+            there, lambda name: columns.search(name), f"re.compile({columns.pattern!r})"
+        )
     if isinstance(columns, nw.selectors.Selector):
         return frame.select(columns).columns
     native = _by_polars(frame, columns)

@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from ._types import Coordinates, MatrixLike
 
 # Names a fit leaves behind that do not end with an underscore.
-_PRIVATE_STATE = ("_model", "_fitted", "_input", "_lazy", "_training", "_n_features_out", "_inverse")
+_PRIVATE_STATE = (
+    "_model",
+    "_fitted",
+    "_input",
+    "_lazy",
+    "_training",
+    "_n_features_out",
+    "_inverse",
+)
 
 
 class CoreTransformer(  # type: ignore[misc, unused-ignore]

@@ -238,7 +238,9 @@ def _in_memory(rows: Any, where: str) -> Any:
     if sparse.issparse(rows):
         return sparse.csr_array(rows)
     if not isinstance(rows, np.ndarray):
-        raise InputError(f"{where} is a {type(rows).__name__}; an array or a sparse matrix is needed")
+        raise InputError(
+            f"{where} is a {type(rows).__name__}; an array or a sparse matrix is needed"
+        )
     # anndata's own kinds of array would take their notes along.
     return np.asarray(rows)
 

@@ -134,7 +134,9 @@ def test_parameters_classes_estimators_and_pipelines(frame):
     assert not hasattr(template, "embedding_")  # a clone was fitted
     steps = make_pipeline(StandardScaler(), Isomap(n_neighbors=12))
     found = embed(frame, method=steps, isomap__n_components=1)
-    by_hand = Isomap(n_neighbors=12, n_components=1).fit_transform(StandardScaler().fit_transform(X))
+    by_hand = Isomap(n_neighbors=12, n_components=1).fit_transform(
+        StandardScaler().fit_transform(X)
+    )
     np.testing.assert_allclose(found[["isomap_0"]], by_hand, atol=1e-9)
 
 
@@ -353,13 +355,17 @@ def test_missing_vectors_are_named():
 
 def test_a_fitted_estimator_wants_its_columns(frame):
     model = PCA(2).fit(frame[["x_1", "x_2"]])
-    with pytest.raises(ParameterError, match="fitted on 2 columns, of which the frame has no 'x_2'"):
+    with pytest.raises(
+        ParameterError, match="fitted on 2 columns, of which the frame has no 'x_2'"
+    ):
         embed(frame.drop(columns="x_2"), method=model)
 
 
 def test_estimators_say_which_column_of_a_frame_is_text(frame):
     for kind in ("pandas", "polars", "pyarrow"):
-        with pytest.raises(InputError, match=r"column 'city' of X holds .*could not convert string"):
+        with pytest.raises(
+            InputError, match=r"column 'city' of X holds .*could not convert string"
+        ):
             PCA().fit(KINDS[kind](frame))
     with pytest.raises(InputError, match=r"LazyFrame, .*X.collect\(\)"):
         PCA().fit(KINDS["lazy"](frame))

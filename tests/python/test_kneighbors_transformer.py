@@ -75,7 +75,13 @@ def test_ties_and_duplicates_are_settled_by_the_row():
     ]  # fmt: skip
     assert graph.nnz == 20  # zeros are stored
     one_way = KNeighborsTransformer(n_neighbors=3, mode="connectivity").fit_transform(rows)
-    assert one_way.indices.reshape(5, 3).tolist() == [[0, 1, 2], [1, 0, 2], [2, 0, 1], [3, 0, 1], [4, 0, 1]]
+    assert one_way.indices.reshape(5, 3).tolist() == [
+        [0, 1, 2],
+        [1, 0, 2],
+        [2, 0, 1],
+        [3, 0, 1],
+        [4, 0, 1],
+    ]
     assert (one_way.data == 1).all()
 
 
