@@ -60,9 +60,7 @@ def _by_default(frame: nw.DataFrame[Any]) -> list[Any]:
 def _resolved(frame: nw.DataFrame[Any], columns: Any) -> list[Any]:
     there = frame.columns
     if isinstance(columns, re.Pattern):
-        return _matching(
-            there, lambda name: columns.search(name), f"re.compile({columns.pattern!r})"
-        )
+        return _matching(there, columns.search, f"re.compile({columns.pattern!r})")
     if isinstance(columns, nw.selectors.Selector):
         return frame.select(columns).columns
     native = _by_polars(frame, columns)
@@ -249,13 +247,13 @@ def vectors(frame: nw.DataFrame[Any], name: Any) -> Any:
     # Whatever is not finite shows in a sum of its row; only then every number is looked at.
     with np.errstate(over="ignore", invalid="ignore"):
         suspect = np.flatnonzero(~np.isfinite(found.sum(axis=1, dtype=np.float64)))
-    for row in suspect:
+    for row in suspect.tolist():
         wrong = np.flatnonzero(~np.isfinite(np.asarray(found[row], dtype=np.float64)))
         if wrong.size:
             value = found[row, wrong[0]]
             raise InputError(
                 f"column {name!r} has {'a missing value' if np.isnan(value) else f'{value:+}'} at "
-                f"{_row(frame.to_native(), int(row))}, position {wrong[0]} of its vector; drop "
+                f"{_row(frame.to_native(), row)}, position {wrong[0]} of its vector; drop "
                 "such rows or fill them in first"
             )
     return found

@@ -235,7 +235,7 @@ def _in_memory(rows: Any, where: str) -> Any:
         rows = rows.to_numpy()
     if hasattr(rows, "dask"):
         raise InputError(f"{where} is a Dask array: load it by its compute() first")
-    if sparse.issparse(rows):
+    if _data.is_sparse(rows):
         return sparse.csr_array(rows)
     if not isinstance(rows, np.ndarray):
         raise InputError(
@@ -247,12 +247,12 @@ def _in_memory(rows: Any, where: str) -> Any:
 
 def _require_finite(adata: Any, rows: Any, source: dict[str, Any]) -> None:
     """Name the cell and the column of the first number that is missing."""
-    values = rows.data if sparse.issparse(rows) else rows
+    values = rows.data if _data.is_sparse(rows) else rows
     if values.dtype.kind not in "fiub":
         raise InputError(f"the data holds {values.dtype}, not numbers")
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return
-    if sparse.issparse(rows):
+    if _data.is_sparse(rows):
         entry = int(np.flatnonzero(~np.isfinite(values))[0])
         row = int(np.searchsorted(rows.indptr, entry, side="right")) - 1
         column, value = int(rows.indices[entry]), values[entry]
@@ -283,7 +283,7 @@ class _Graph:
 def _neighbors(estimator: Any, rows: Any) -> _Graph | None:
     """Search the neighbours that a method on a neighbourhood graph is made from."""
     given = getattr(estimator, "n_neighbors_", getattr(estimator, "n_neighbors", None))
-    metric = getattr(estimator, "metric", "euclidean")
+    metric: Any = getattr(estimator, "metric", "euclidean")
     other = getattr(estimator, "affinity", "nearest_neighbors") != "nearest_neighbors"
     listed = getattr(estimator, "neighbors", None) is not None
     if (

@@ -185,10 +185,11 @@ def _seen(frame: Any) -> tuple[nw.DataFrame[Any], Callable[[nw.DataFrame[Any]], 
 
 
 def _to_dask(table: nw.DataFrame[Any], partitions: int) -> Any:
-    import dask.dataframe as dd
+    import dask.dataframe
 
+    made: Any = dask.dataframe
     # narwhals would sort the rows by the index.
-    return dd.from_pandas(table.to_native(), npartitions=partitions, sort=False)
+    return made.from_pandas(table.to_native(), npartitions=partitions, sort=False)
 
 
 def _imported(frame: Any) -> Any:

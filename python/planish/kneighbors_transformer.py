@@ -245,7 +245,7 @@ class KNeighborsTransformer(CoreTransformer):
                 f"got {count}"
             )
 
-    def _graph(self, rows: Any, width: int) -> Any:
+    def _graph(self, rows: Any, width: int) -> csr_matrix:
         """Make the graph of new rows, or, with None, of the training rows."""
         from scipy import sparse
 

@@ -289,24 +289,64 @@ MISTAKES = {
     "equal names": (pd.DataFrame(X, columns=["a", "b", "a"]), {}, InputError, "same name: a;"),
     "text": ("frame", {"columns": ["x_1", "city"]}, InputError, "'city' holds String, not numbers"),
     "only text": (pl.DataFrame({"t": ["a"]}), {}, InputError, r"no column of numbers; .*'t' \(St"),
-    "unknown column": ("frame", {"columns": "x1"}, ParameterError, "no column 'x1', did you mean 'x_1'"),
+    "unknown column": (
+        "frame",
+        {"columns": "x1"},
+        ParameterError,
+        "no column 'x1', did you mean 'x_1'",
+    ),
     "no match": ("frame", {"columns": "z_*"}, ParameterError, r"no column matches 'z_\*'; .*'x_1'"),
     "no column": ("frame", {"columns": []}, ParameterError, "name at least one"),
     "twice": ("frame", {"columns": ["x_1", "x_*"]}, ParameterError, "x_1 is chosen more than once"),
-    "collision": ("done", {"method": "pca"}, ParameterError, "already has a column 'pca_0'; .*prefix"),
+    "collision": (
+        "done",
+        {"method": "pca"},
+        ParameterError,
+        "already has a column 'pca_0'; .*prefix",
+    ),
     "late collision": ("half", {"method": "pca"}, ParameterError, "already has a column 'pca_1'"),
     "prefix": ("frame", {"prefix": 3}, ParameterError, "`prefix`: expected a string"),
-    "method": ("frame", {"method": "isomp"}, ParameterError, "'isomp' is not known, did you mean 'isomap'"),
-    "other name": ("frame", {"method": "LTSA"}, ParameterError, r"pass LocallyLinearEmbedding\(method='ltsa'\)"),
+    "method": (
+        "frame",
+        {"method": "isomp"},
+        ParameterError,
+        "'isomp' is not known, did you mean 'isomap'",
+    ),
+    "other name": (
+        "frame",
+        {"method": "LTSA"},
+        ParameterError,
+        r"pass LocallyLinearEmbedding\(method='ltsa'\)",
+    ),
     "no method": ("frame", {"method": 3}, ParameterError, "`method`: expected the name"),
     "parameter": ("frame", {"n_neighbours": 3}, ParameterError, "did you mean 'n_neighbors'"),
     "value": ("frame", {"n_neighbors": "12"}, ParameterError, "`n_neighbors`: expected a whole"),
-    "fitted": ("frame", {"method": PCA(2).fit(X), "whiten": True}, ParameterError, "`whiten`: a fitted"),
-    "sparse": ("frame", {"method": planish.KNeighborsTransformer()}, ParameterError, "sparse matrix"),
-    "expression": (pl.DataFrame(X), {"columns": pl.col("column_0") * 2}, ParameterError, "something new"),
+    "fitted": (
+        "frame",
+        {"method": PCA(2).fit(X), "whiten": True},
+        ParameterError,
+        "`whiten`: a fitted",
+    ),
+    "sparse": (
+        "frame",
+        {"method": planish.KNeighborsTransformer()},
+        ParameterError,
+        "sparse matrix",
+    ),
+    "expression": (
+        pl.DataFrame(X),
+        {"columns": pl.col("column_0") * 2},
+        ParameterError,
+        "something new",
+    ),
     "of polars": ("frame", {"columns": pl.col("x_1")}, ParameterError, "polars frames only"),
-    "both kinds": (pl.DataFrame({"v": X, "x": X[:, 0]}), {}, ParameterError, "vectors in 'v' and numbers in 'x'"),
-}  # fmt: skip
+    "both kinds": (
+        pl.DataFrame({"v": X, "x": X[:, 0]}),
+        {},
+        ParameterError,
+        "vectors in 'v' and numbers in 'x'",
+    ),
+}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

@@ -1,4 +1,4 @@
-"""Exact neighbours as a step of a pipeline: scikit-learn's transformer, its results and its habits."""
+"""Exact neighbours as a step of a pipeline: scikit-learn's transformer and its results."""
 
 import pickle
 

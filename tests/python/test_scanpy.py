@@ -215,20 +215,36 @@ def test_equal_cells_are_connected():
 
 
 MISTAKES = {
-    "no components": ({"use_rep": None}, InputError, r"765 variables and no obsm\['X_pca'\]: run scanpy"),
+    "no components": (
+        {"use_rep": None},
+        InputError,
+        r"765 variables and no obsm\['X_pca'\]: run scanpy",
+    ),
     "use_rep": ({"use_rep": "X_pcb"}, ParameterError, r"no obsm\['X_pcb'\]; there are .*'X_tsne'"),
     "n_pcs": ({"n_pcs": 90}, ParameterError, "has 2 columns, got 90"),
     "n_pcs of X": ({"use_rep": "X", "n_pcs": 9}, ParameterError, "X has no principal components"),
     "layer": ({"layer": "counts"}, ParameterError, "no layer 'counts'; there are none"),
-    "both": ({"layer": "counts", "n_pcs": 3}, ParameterError, "give a layer or `use_rep`, not both"),
+    "both": (
+        {"layer": "counts", "n_pcs": 3},
+        ParameterError,
+        "give a layer or `use_rep`, not both",
+    ),
     "key": ({"key_added": "X_tsne"}, ParameterError, r"obsm\['X_tsne'\] is there already"),
     "their key": ({"method": "tsne"}, ParameterError, r"obsm\['X_tsne'\] is there already"),
     "kind": ({"key_added": 3}, ParameterError, "`key_added`: expected a string"),
     "method": ({"method": "umap"}, ParameterError, "'umap' is not known"),
-    "no graph": ({"method": "pca", "neighbors_key": "n"}, ParameterError, "PCA as it is here has no graph"),
+    "no graph": (
+        {"method": "pca", "neighbors_key": "n"},
+        ParameterError,
+        "PCA as it is here has no graph",
+    ),
     "text": ({"use_rep": "words"}, InputError, "holds .*not numbers"),
-    "hole": ({"use_rep": "holes"}, InputError, r"obsm\['holes'\] has nan for cell '7' \(row 7\), column 1"),
-}  # fmt: skip
+    "hole": (
+        {"use_rep": "holes"},
+        InputError,
+        r"obsm\['holes'\] has nan for cell '7' \(row 7\), column 1",
+    ),
+}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

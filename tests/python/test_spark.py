@@ -41,11 +41,11 @@ def test_the_recipe_runs_and_leaves_no_process_behind(tmp_path):
 
 def _started_here(folder):
     """The processes that inherited this test's environment."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("PLANISH_TEST") == folder:
-                found.append(process)
-        except (psutil.AccessDenied, psutil.NoSuchProcess, psutil.ZombieProcess):
-            continue
-    return found
+    return [one for one in psutil.process_iter() if _environment(one).get("PLANISH_TEST") == folder]
+
+
+def _environment(process):
+    try:
+        return process.environ()
+    except (psutil.AccessDenied, psutil.NoSuchProcess, psutil.ZombieProcess):
+        return {}
