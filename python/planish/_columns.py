@@ -149,13 +149,17 @@ def is_vectors(frame: nw.DataFrame[Any], name: Any) -> bool:
     return isinstance(first, (np.ndarray, list, tuple))
 
 
-def refuse_frame(X: Any, error: Exception) -> None:
-    """Say why a data frame is no matrix, if X is one: which column, or that it is lazy."""
+def require_rows(X: Any) -> None:
+    """Refuse a lazy frame, which scikit-learn would take for an array of one object."""
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise InputError(
             f"X is a {type(X).__name__}, which has no rows yet; pass X.collect(), or embed it by "
             "planish.embed(X, ...)"
-        ) from error
+        )
+
+
+def refuse_text(X: Any, error: Exception) -> None:
+    """Say why a data frame is no matrix, if X is one: which column holds no numbers."""
     if not nw.dependencies.is_into_dataframe(X):
         return
     try:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from . import _core, _data
 from ._callbacks import CallbackSupport, FitTasks
+from ._columns import refuse_text, require_rows
 from ._inputs import Input
 from ._progress import Report, progress
 from ._threads import thread_count
@@ -85,6 +86,7 @@ class CoreTransformer(  # type: ignore[misc, unused-ignore]
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the shape and the type of X; the core checks the values."""
+        require_rows(X)
         try:
             checked = check_array(
                 X,
@@ -96,9 +98,7 @@ class CoreTransformer(  # type: ignore[misc, unused-ignore]
                 input_name="X",
             )
         except (TypeError, ValueError) as error:
-            from ._columns import refuse_frame
-
-            refuse_frame(X, error)
+            refuse_text(X, error)
             raise
         if not reset and checked.shape[1] != self.n_features_in_:
             # As scikit-learn: a NaN is reported before a wrong number of columns.
