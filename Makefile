@@ -55,7 +55,7 @@ demo: $(DONE)/wheel $(DONE)/demo-tools  ## embed a Swiss roll and the digits wit
 # compiled and run beside it. What both sides need is installed before.
 test: toolchain $(DONE)/zig $(DONE)/package-tools  ## everything that must pass: Rust, package, wheel, Python
 	@mkdir -p build
-	@$(MAKE) --no-print-directory test-wheel $(DONE)/test-tools > build/wheel.log 2>&1 & wheel=$$!; \
+	@$(MAKE) --no-print-directory test-wheel $(DONE)/test-tools $(DONE)/data-tools > build/wheel.log 2>&1 & wheel=$$!; \
 	$(MAKE) --no-print-directory test-rust test-package; rust=$$?; \
 	wait $$wheel || { cat build/wheel.log >&2; exit 1; }; exit $$rust
 	@$(MAKE) --no-print-directory test-python
@@ -103,7 +103,7 @@ test-sdist: $(DONE)/sdist  ## build from the sdist as pip does, then every metho
 	cp tests/smoke.py $(SDIST_VENV)/
 	cd $(SDIST_VENV) && bin/python -I smoke.py
 
-test-python: $(DONE)/wheel $(DONE)/test-tools  ## the Python tests, against the wheel that users get
+test-python: $(DONE)/wheel $(DONE)/test-tools $(DONE)/data-tools  ## the Python tests, against the wheel that users get
 	$(BIN)/python -m pytest tests/python $(PYTEST_ARGS)
 
 test-oldest: $(DONE)/oldest  ## the Python tests with the oldest dependencies pyproject.toml allows (Python 3.10 or 3.11)

@@ -1,5 +1,6 @@
 """The public names, each once, and the modules they live in."""
 
+from . import anndata as anndata
 from . import datasets as datasets
 from . import dimension as dimension
 from . import exceptions as exceptions
@@ -13,6 +14,7 @@ from .description import describe as describe
 from .diagnostics import ResidualVariance as ResidualVariance
 from .diagnostics import residual_variance as residual_variance
 from .diffusion_maps import DiffusionMaps as DiffusionMaps
+from .frames import embed as embed
 from .functions import estimate_memory as estimate_memory
 from .functions import geodesic_distances as geodesic_distances
 from .functions import kneighbors as kneighbors
@@ -21,6 +23,7 @@ from .isomap import Isomap as Isomap
 from .kernel_isomap import KernelIsomap as KernelIsomap
 from .kernel_map import KernelMap as KernelMap
 from .kernel_mds import KernelMDS as KernelMDS
+from .kneighbors_transformer import KNeighborsTransformer as KNeighborsTransformer
 from .landmark_isomap import LandmarkIsomap as LandmarkIsomap
 from .landmark_mds import LandmarkMDS as LandmarkMDS
 from .locally_linear import LocallyLinearEmbedding as LocallyLinearEmbedding

@@ -126,11 +126,11 @@ class ExactSearch:
             found = self.metric.pairwise(rows[first : first + step], self.rows)
             if own:
                 found[np.arange(len(found)), np.arange(first, first + len(found))] = np.inf
-            blocks.append(_smallest(found, count, np.inf if radius is None else radius))
+            blocks.append(smallest(found, count, np.inf if radius is None else radius))
         return sparse.csr_array(sparse.vstack(blocks, format="csr"))
 
 
-def _smallest(distances: Any, count: int | None, radius: float) -> Any:
+def smallest(distances: Any, count: int | None, radius: float) -> Any:
     """Keep the smallest distances of each row, ties by index; NaN only where too few are left."""
     rows, columns = distances.shape
     if count is None:

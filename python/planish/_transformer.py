@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from . import _core, _data
 from ._callbacks import CallbackSupport, FitTasks
+from ._columns import refuse_text, require_rows
 from ._inputs import Input
 from ._progress import Report, progress
 from ._threads import thread_count
@@ -27,7 +28,15 @@ if TYPE_CHECKING:
     from ._types import Coordinates, MatrixLike
 
 # Names a fit leaves behind that do not end with an underscore.
-_PRIVATE_STATE = ("_model", "_input", "_lazy", "_training", "_n_features_out", "_inverse")
+_PRIVATE_STATE = (
+    "_model",
+    "_fitted",
+    "_input",
+    "_lazy",
+    "_training",
+    "_n_features_out",
+    "_inverse",
+)
 
 
 class CoreTransformer(  # type: ignore[misc, unused-ignore]
@@ -77,15 +86,20 @@ class CoreTransformer(  # type: ignore[misc, unused-ignore]
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the shape and the type of X; the core checks the values."""
-        checked = check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,
-            estimator=self,
-            input_name="X",
-        )
+        require_rows(X)
+        try:
+            checked = check_array(
+                X,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                order="C",
+                ensure_all_finite=False,
+                estimator=self,
+                input_name="X",
+            )
+        except (TypeError, ValueError) as error:
+            refuse_text(X, error)
+            raise
         if not reset and checked.shape[1] != self.n_features_in_:
             # As scikit-learn: a NaN is reported before a wrong number of columns.
             _data.require_finite(checked)

@@ -42,6 +42,8 @@ LaplacianEigenSolver: TypeAlias = Literal["auto", "arpack", "lobpcg", "amg", "de
 SvdSolver: TypeAlias = Literal["auto", "full", "covariance_eigh", "arpack", "randomized"]
 PowerNormalizer: TypeAlias = Literal["auto", "QR", "LU", "none"]
 NeighborsAlgorithm: TypeAlias = Literal["auto", "brute", "kd_tree", "ball_tree"]
+#: What a graph of neighbours stores.
+GraphMode: TypeAlias = Literal["distance", "connectivity"]
 PathMethod: TypeAlias = Literal["auto", "D", "FW", "batch", "sweep"]
 #: What happens to several connected components where distances between them are needed.
 Disconnected: TypeAlias = Literal["bridge", "largest", "error"]

@@ -17,6 +17,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from ._docs import documented
 from ._embedding import Embedding
 from ._judging import quality_of
+from ._methods import method_class
 from ._random import check_seed
 from ._types import Floats, Indices, MatrixLike, RandomState
 from .exceptions import InputError, ParameterError
@@ -359,7 +360,7 @@ def _made(method: Any, common: dict[str, Any]) -> Any:
     import planish
 
     if isinstance(method, str):
-        found = getattr(planish, method, None)
+        found = method_class(method) or getattr(planish, method, None)
         if not (isinstance(found, type) and hasattr(found, "fit_transform")):
             raise ParameterError(f"parameter `methods`: planish has no method {method!r}")
         method = found

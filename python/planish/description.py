@@ -174,9 +174,12 @@ def _numbers(X: Any) -> tuple[Any, list[str], dict[str, Any], str]:
     if is_sparse(X):
         names = [str(at) for at in range(X.shape[1])]
         return check_array(X, accept_sparse="csr", dtype=np.float64, **_ANY), names, {}, "sparse"
+    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        X = X.collect()  # a lazy frame of polars
     if hasattr(X, "columns") and hasattr(X, "shape"):
-        names = [str(name) for name in X.columns]
-        columns = [np.asarray(X[name]) for name in X.columns]
+        labels = getattr(X, "column_names", X.columns)  # as PyArrow's tables call them
+        names = [str(name) for name in labels]
+        columns = [np.asarray(X[name]) for name in labels]
         kind = "table"
     else:
         try:

@@ -13,6 +13,7 @@ from . import _core, _data
 from ._docs import documented
 from ._embedding import Embedding
 from ._kernels import NATIVE_KERNELS
+from ._methods import method_class
 from ._metrics import NATIVE_METRICS, resolve_metric
 from ._progress import progress
 from ._threads import thread_count
@@ -268,9 +269,7 @@ def estimate_memory(
 
 
 def _estimator(method: str | type[Embedding] | Embedding) -> Embedding:
-    import planish
-
-    found: Any = getattr(planish, method, None) if isinstance(method, str) else method
+    found: Any = method_class(method) if isinstance(method, str) else method
     if isinstance(found, type) and issubclass(found, Embedding):
         found = found()
     if isinstance(found, Embedding):

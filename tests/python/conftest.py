@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 
@@ -27,14 +28,29 @@ BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 DRIVER = shutil.which("chromedriver")
-collect_ignore = [] if BROWSER and DRIVER else ["test_plot_browser.py"]
+#: Tests that need something that may not be there: what is missing, and what is then not tested.
+NOT_TESTED = {}
+if not (BROWSER and DRIVER):
+    NOT_TESTED["test_plot_browser.py"] = (
+        "planish.plot.page in a browser", "there is no chromium with chromedriver"
+    )  # fmt: skip
+for file, tested, modules in (
+    ("test_scanpy.py", "planish.anndata with scanpy", ("anndata", "scanpy", "igraph")),
+    ("test_recipes.py", "the recipes", ("anndata", "duckdb")),
+    ("test_spark.py", "the recipe for Spark", ("pyspark",)),
+):
+    absent = [name for name in modules if importlib.util.find_spec(name) is None]
+    if file == "test_spark.py" and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        absent.append("a Java")
+    if absent:
+        NOT_TESTED[file] = (tested, f"{', '.join(absent)} is not installed")
+collect_ignore = list(NOT_TESTED)
 
 
 def pytest_terminal_summary(terminalreporter):
-    if collect_ignore:
+    for file, (tested, reason) in NOT_TESTED.items():
         terminalreporter.write_line(
-            "NOT TESTED: planish.plot.page in a browser (tests/python/test_plot_browser.py), "
-            "because there is no chromium with chromedriver."
+            f"NOT TESTED: {tested} (tests/python/{file}), because {reason}."
         )
 
 

@@ -86,7 +86,7 @@ def test_docstring_shapes_hold(roll):
 ROOT = Path(__file__).resolve().parents[2]
 
 
-GUIDES = [ROOT / "docs" / "guide.md"]
+GUIDES = [ROOT / "docs" / "guide.md"]  # docs/recipes.md is run by test_recipes.py
 
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -97,6 +97,11 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.mark.parametrize("document", GUIDES, ids=lambda path: path.name)
 def test_python_blocks_run_in_order(document):
+    run_blocks(document)
+
+
+def run_blocks(document):
+    """Run the Python of a document, block after block, as a reader would type it."""
     text = document.read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
     assert blocks, f"{document.name} has no Python block: is the pattern still right?"
@@ -107,6 +112,7 @@ def test_python_blocks_run_in_order(document):
             # line numbers of the document, so that a failure points into it
             line = text.count("\n", 0, block.start(1))
             exec(compile("\n" * line + block.group(1), str(document), "exec"), shared)
+    shared.clear()  # DuckDB tells of every object that is still there when Python ends
 
 
 def test_links_in_documents_lead_somewhere():
