@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 #: Types of numbers that a file has.
-DTYPES = frozenset(
-    "bool uint8 int8 uint16 int16 uint32 int32 float32 uint64 int64 float64".split()
-)
+DTYPES = frozenset(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)) | {
+    "bool",
+    "float32",
+    "float64",
+}
 # Shorter lists of numbers stay in the JSON.
 _SHORT = 16
 # Whole numbers that JSON has in the core.
@@ -26,8 +28,9 @@ _WHOLE = 2**63
 
 # Kinds of values that JSON does not have; each is a method of the decoder.
 _MARKS = frozenset(
-    "int float scalar bytes tuple list zip dict bytes_list tensor empty texts record sparse "
-    "random_state unsaved class estimator".split()
+    {"int", "float", "scalar", "bytes", "tuple", "list", "zip", "dict", "bytes_list"}
+    | {"tensor", "empty", "texts", "record", "sparse", "random_state"}
+    | {"unsaved", "class", "estimator"}
 )
 
 #: Name, type, shape and bytes of an array.
@@ -83,7 +86,7 @@ class Encoder:
     def __init__(self) -> None:
         self.arrays: list[StoredArray] = []
 
-    def __call__(self, value: Any, path: str) -> Any:
+    def __call__(self, value: Any, path: str) -> Any:  # noqa: PLR0911
         """Return the value as JSON has it."""
         if value is None or isinstance(value, (bool, str)):
             return value
@@ -140,7 +143,9 @@ class Encoder:
 
     def _sparse(self, value: Any, path: str) -> Any:
         kept = value if value.format in ("csr", "csc") else value.tocsr()
-        parts = [self._array(getattr(kept, n), f"{path}.{n}") for n in ("data", "indices", "indptr")]
+        parts = [
+            self._array(getattr(kept, n), f"{path}.{n}") for n in ("data", "indices", "indptr")
+        ]
         return {"$sparse": type(kept).__name__, "shape": kept.shape, "parts": parts}
 
     def _mapping(self, value: Mapping[Any, Any], path: str) -> Any:
@@ -225,7 +230,9 @@ def _real(value: float) -> str:
 class Decoder:
     """The way back, from JSON and the arrays of a file; each array is used once."""
 
-    def __init__(self, arrays: Mapping[str, tuple[str, tuple[int, ...], NDArray[np.uint8]]]) -> None:
+    def __init__(
+        self, arrays: Mapping[str, tuple[str, tuple[int, ...], NDArray[np.uint8]]]
+    ) -> None:
         self.arrays = dict(arrays)
 
     def __call__(self, value: Any) -> Any:
@@ -287,12 +294,20 @@ class Decoder:
         return np.empty(shape, _dtype(given))
 
     def _texts(self, given: list[str], whole: Any) -> NDArray[Any]:
-        return np.array([str(one) for one in given], dtype=str).reshape(tuple(whole["shape"]))
+        width = np.dtype(str(whole["type"]))
+        if width.kind != "U":
+            raise ValueError("texts of another type")
+        return np.array([str(one) for one in given], dtype=width).reshape(tuple(whole["shape"]))
 
     def _record(self, given: list[str], whole: Any) -> NDArray[Any]:
-        columns = [self(one) for one in whole["columns"]]
-        found: NDArray[Any] = np.rec.fromarrays(columns, names=given).view(np.ndarray)
-        return found.view([(name, one.dtype) for name, one in zip(given, columns, strict=True)])
+        columns = {n: self(one) for n, one in zip(given, whole["columns"], strict=True)}
+        length = {one.shape for one in columns.values()}
+        if len(length) != 1:
+            raise ValueError("the columns of a table are not of one length")
+        found = np.empty(length.pop(), dtype=[(name, one.dtype) for name, one in columns.items()])
+        for name, one in columns.items():
+            found[name] = one
+        return found
 
     def _sparse(self, given: str, whole: Any) -> Any:
         if given not in ("csr_array", "csc_array", "csr_matrix", "csc_matrix"):
@@ -334,5 +349,5 @@ def estimator_class(name: str) -> Any:
 
     found = getattr(_api, name, None)
     if not (isinstance(found, type) and issubclass(found, CoreTransformer)):
-        raise ValueError(f"planish has no estimator {name!r}")
+        raise ValueError(f"planish has no estimator {name!r}")  # noqa: TRY004
     return found

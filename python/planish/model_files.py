@@ -75,7 +75,7 @@ def _parameters(estimator: CoreTransformer, encode: Encoder) -> dict[str, Any]:
     for name, value in estimator.get_params(deep=False).items():
         try:
             stored[name] = encode.parameter(name, value, "parameters")
-        except NotStorableError as error:
+        except NotStorableError as error:  # noqa: PERF203
             way = "use pickle instead"
             if name in ("callback", "random_state"):
                 way = f"set_params({name}=None) first (transform does not need it), or use pickle"
@@ -117,14 +117,14 @@ def _same(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, np.ndarray):
-        alike = one.dtype == other.dtype and one.shape == other.shape
+        alike = bool(one.dtype == other.dtype) and one.shape == other.shape
         alike = alike and one.flags.f_contiguous == other.flags.f_contiguous
-        return alike and not one.dtype.hasobject and np.array_equal(_raw(one), _raw(other))
+        alike = alike and not one.dtype.hasobject
+        return bool(alike) and bool(np.array_equal(_raw(one), _raw(other)))
     if _data.is_sparse(one):
         parts = ("data", "indices", "indptr")
-        return one.shape == other.shape and all(
-            _same(getattr(one, part), getattr(other, part)) for part in parts
-        )
+        pairs = [(getattr(one, part), getattr(other, part)) for part in parts]
+        return bool(one.shape == other.shape) and all(_same(*pair) for pair in pairs)
     if isinstance(one, float):
         return one.hex() == other.hex()
     return isinstance(one, (bool, int, str, type(None))) and one == other
@@ -245,7 +245,7 @@ def _from_python(
             raise ValueError(f"{name!r} is not an attribute of a fitted estimator")
         state[name] = decode(value)
     if not isinstance(state.get("_input"), _inputs.Input):
-        raise ValueError("it does not say what X is")
+        raise ValueError("it does not say what X is")  # noqa: TRY004
     vars(estimator).update(state, _model=model)
     if getattr(cls, "_on_demand", None):
         estimator._lazy = {}
@@ -272,7 +272,7 @@ def _from_rust(
     if hasattr(cls, "_method"):
         embedding: Embedding = estimator
         embedding._remember(model, found, rows)
-        vars(embedding).pop("_training", None)
+        embedding.__dict__.pop("_training", None)
     else:
         estimator._keep(model, found, rows.dtype)
     return estimator
@@ -343,6 +343,7 @@ class ModelInfo:
     bytes: int
 
     def __str__(self) -> str:
+        """Return the whole of it, a line for each parameter and array."""
         return "\n".join(_lines(self))
 
 
@@ -399,7 +400,7 @@ def inspect(path: str | os.PathLike[str]) -> ModelInfo:
         )
 
 
-def _shown(value: Any, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> Any:
+def _shown(value: Any, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> Any:  # noqa: PLR0911
     """Return a stored parameter as a person reads it."""
     if isinstance(value, list):
         return [_shown(one, shapes) for one in value]

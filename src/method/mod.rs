@@ -244,7 +244,8 @@ impl<M: Model> Fitted<M> {
 
     /// With the parameters it was fitted with, for its file.
     pub(crate) fn with_parameters(mut self, parameters: Vec<(&'static str, Value)>) -> Self {
-        self.about.parameters = parameters.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+        self.about.parameters =
+            parameters.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
         self
     }
 

@@ -44,7 +44,10 @@ fn every_method_is_the_same_after_a_file() -> Result<()> {
     assert_eq!(KernelMap::load(&path)?.transform(&new, &ctx)?, map.transform(&new, &ctx)?);
     assert_eq!(methods::load(&path)?.transform(Data::from(&new), &ctx)?, map.transform(&new, &ctx)?);
     let refused = Pca::load(&path).unwrap_err();
-    assert!(matches!(&refused, Error::ModelFile { why, .. } if why.contains("KernelMap, not of PCA")), "{refused}");
+    assert!(
+        matches!(&refused, Error::ModelFile { why, .. } if why.contains("KernelMap, not of PCA")),
+        "{refused}"
+    );
     std::fs::remove_file(&path).expect("it was just written");
     Ok(())
 }

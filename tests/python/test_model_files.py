@@ -18,8 +18,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
+from sklearn import manifold
 from sklearn.base import clone
-from sklearn.manifold import TSNE as SklearnTSNE
 
 import planish
 from planish import KernelMap
@@ -43,7 +43,8 @@ def same(one, other):
     """Equal to the bit, type and shape included."""
     assert type(one) is type(other)
     if isinstance(one, np.ndarray):
-        assert one.dtype == other.dtype and one.shape == other.shape
+        assert one.dtype == other.dtype
+        assert one.shape == other.shape
         if one.dtype.hasobject:
             assert one.tolist() == other.tolist()
         else:
@@ -56,7 +57,7 @@ def same(one, other):
         for key in one:
             same(one[key], other[key])
     else:
-        assert one == other or (one != one and other != other)
+        assert one == other or np.isnan([one, other]).all()
 
 
 def same_estimator(one, other, new, *, skip=()):
@@ -182,11 +183,12 @@ def test_every_kind_of_data_comes_back(kind, tmp_path):
 
 def test_a_kernel_map_comes_back_without_what_it_wrapped(tmp_path):
     X, new = sheet(), sheet(75)
-    theirs = KernelMap(SklearnTSNE(perplexity=9, max_iter=250, init="random")).fit(X)
+    theirs = KernelMap(manifold.TSNE(perplexity=9, max_iter=250, init="random")).fit(X)
     loaded = through_a_file(theirs, tmp_path)
     same(theirs.transform(new), loaded.transform(new))
     same(theirs.embedding_, loaded.embedding_)
-    assert "TSNE(" in repr(loaded.estimator) and "not in the model file" in repr(loaded.estimator)
+    assert "TSNE(" in repr(loaded.estimator)
+    assert "not in the model file" in repr(loaded.estimator)
     assert not hasattr(loaded, "estimator_")
     with pytest.raises(ParameterError, match="not in the model file"):
         clone(loaded).fit(X)
@@ -205,7 +207,8 @@ def test_a_refitted_estimator_is_saved_as_it_was_fitted(tmp_path):
     fitted.set_params(metric="euclidean", normalized_stress=False)
     loaded = through_a_file(fitted, tmp_path)
     same(loaded.transform(sheet(70)), expected)
-    assert loaded.stress_ == fitted.stress_ and loaded.metric == "euclidean"
+    assert loaded.stress_ == fitted.stress_
+    assert loaded.metric == "euclidean"
 
 
 class Mine(planish.Isomap):
@@ -242,7 +245,7 @@ def test_a_function_of_the_fit_is_found_behind_other_parameters(tmp_path):
     fitted.set_params(metric="euclidean")
     with pytest.raises(ParameterError, match="the fit of Isomap used a Python function"):
         fitted.save(tmp_path / "model.planish")
-    with pytest.raises(planish.Isomap().__class__.__mro__ and ValueError, match="not fitted"):
+    with pytest.raises(ValueError, match="not fitted"):
         planish.Isomap().save(tmp_path / "model.planish")
     assert list(tmp_path.iterdir()) == []
 
@@ -259,13 +262,17 @@ def test_a_file_can_be_looked_at_without_loading_it(tmp_path):
     info = planish.model_files.inspect(path)
     assert (info.path, info.method, info.format) == (str(path), "TSNE", 2)
     assert (info.n_samples, info.n_features, info.dtype) == (60, 4, "float64")
-    assert info.feature_names == ("a", "b", "c", "d") and info.version == planish.__version__
-    assert info.parameters["perplexity"] == 8 and info.parameters["angle"] == 0.5
+    assert info.feature_names == ("a", "b", "c", "d")
+    assert info.version == planish.__version__
+    assert info.parameters["perplexity"] == 8
+    assert info.parameters["angle"] == 0.5
     assert info.parameters["init"] == "<float64 array of shape (60, 2)>"
     assert ("parameters.init", "float64", (60, 2)) in info.arrays
     assert info.bytes == path.stat().st_size
     shown = str(info)
-    assert "TSNE" in shown and "60 rows of 4 columns" in shown and "columns: a, b, c, d" in shown
+    assert "TSNE" in shown
+    assert "60 rows of 4 columns" in shown
+    assert "columns: a, b, c, d" in shown
     assert "float64 60 x 2" in shown
     with pytest.raises(AttributeError):
         info.method = "PCA"
@@ -279,8 +286,10 @@ def test_other_programs_can_read_the_arrays(tmp_path):
     length = int.from_bytes(raw[:8], "little")
     header = json.loads(raw[8 : 8 + length])
     about = json.loads(header.pop("__metadata__")["planish"])
-    assert about["format"] == 2 and about["method"] == about["class"] == "PCA"
-    assert about["parameters"]["n_components"] == 2 and about["n_features_in"] == 4
+    assert about["format"] == 2
+    assert about["method"] == about["class"] == "PCA"
+    assert about["parameters"]["n_components"] == 2
+    assert about["n_features_in"] == 4
     arrays = {}
     for name, entry in header.items():
         first, last = entry["data_offsets"]
@@ -302,7 +311,10 @@ def test_every_kind_of_wrong_file_is_one_error(tmp_path):
         "empty": (b"", "it is empty"),
         "pickle": (pickle.dumps(planish.PCA(2).fit(sheet())), "it is a Python pickle"),
         "random": (random.Random(0).randbytes(500), "it is not a model file of planish"),
-        "theirs": (len(theirs).to_bytes(8, "little") + theirs + b"abcd", "safetensors file, but not"),
+        "theirs": (
+            len(theirs).to_bytes(8, "little") + theirs + b"abcd",
+            "safetensors file, but not",
+        ),
         "cut": (raw[:-3], "cut short"),
         "future": (raw.replace(b'\\"format\\":2', b'\\"format\\":9'), "format is 9.*newer planish"),
         "changed": (raw[:-1] + bytes([raw[-1] ^ 1]), "checksum"),
@@ -315,7 +327,8 @@ def test_every_kind_of_wrong_file_is_one_error(tmp_path):
                 continue  # it does not read the arrays
             with pytest.raises(ModelFileError, match=match) as caught:
                 read(path)
-            assert str(path) in str(caught.value) and isinstance(caught.value, (ValueError, OSError))
+            assert str(path) in str(caught.value)
+            assert isinstance(caught.value, (ValueError, OSError))
     for path, match in [
         (tmp_path, "it is a folder"),
         (tmp_path / "nothing", "no such file"),
@@ -468,7 +481,7 @@ def test_a_file_of_format_2_is_read():
 
 
 def test_a_model_of_format_1_is_read_in_rust_only():
-    with pytest.raises(ModelFileError, match="format is 1.*no parameters"):
+    with pytest.raises(ModelFileError, match=r"format is 1.*no parameters"):
         planish.load(GOLDEN / "format-1-pca.bin")
 
 
@@ -503,9 +516,10 @@ def test_what_rust_writes_is_loaded_and_the_reverse(cls, tmp_path):
 
     fitted.save(path)
     theirs = planish._core.restore(method, path.read_bytes())
-    same(theirs.transform(fitted._input.new(new), 1, None), fitted._model.transform(
-        fitted._input.new(new), 1, None
-    ))
+    same(
+        theirs.transform(fitted._input.new(new), 1, None),
+        fitted._model.transform(fitted._input.new(new), 1, None),
+    )
 
 
 def test_a_kernel_map_of_rust_is_loaded(tmp_path):
@@ -585,7 +599,9 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path):
     """
     path = tmp_path / "model.planish"
     out, _ = python(code, path).communicate()
-    assert b"not enough room" in out and str(path).encode() in out and out.count(b"\n") == 1
+    assert b"not enough room" in out
+    assert str(path).encode() in out
+    assert out.count(b"\n") == 1
     assert isinstance(planish.load(path), planish.PCA)
     assert os.listdir(tmp_path) == ["model.planish"]
 

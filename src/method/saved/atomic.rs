@@ -80,7 +80,9 @@ fn create(folder: &Path) -> io::Result<(File, PathBuf)> {
 /// Why a file could not be written, for a person.
 fn sentence(fault: &io::Error, folder: &Path) -> String {
     match fault.kind() {
-        ErrorKind::PermissionDenied => format!("nothing may be written into the folder '{}'", folder.display()),
+        ErrorKind::PermissionDenied => {
+            format!("nothing may be written into the folder '{}'", folder.display())
+        }
         ErrorKind::ReadOnlyFilesystem => format!("the folder '{}' can only be read", folder.display()),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             format!("there is not enough room for it on the disk ({fault}); nothing was written")

@@ -41,7 +41,8 @@ impl Checksum {
     }
 
     pub(super) fn value(&self) -> u64 {
-        let last = if self.filled > 0 { Self::step(self.hash, u64::from_le_bytes(self.word)) } else { self.hash };
+        let last =
+            if self.filled > 0 { Self::step(self.hash, u64::from_le_bytes(self.word)) } else { self.hash };
         Self::step(last, self.length)
     }
 }

@@ -56,7 +56,8 @@ pub(super) fn lay_out(header: &Header, arrays: &[Array]) -> Result<(Vec<u8>, Vec
     }
     let text = header.text(&"0".repeat(DIGITS), &format!("{:016x}", data.value()))?;
     let texts = [(ENTRY.to_string(), text)].into_iter().collect();
-    let fault = |fault: &dyn std::fmt::Display| Fault(format!("it cannot be written as safetensors: {fault}"));
+    let fault =
+        |fault: &dyn std::fmt::Display| Fault(format!("it cannot be written as safetensors: {fault}"));
     let metadata = Metadata::new(Some(texts), infos).map_err(|why| fault(&why))?;
     let mut json = serde_json::to_vec(&metadata).map_err(|why| fault(&why))?;
     json.resize(json.len().next_multiple_of(LENGTH), b' ');
@@ -76,7 +77,8 @@ pub(super) fn lay_out(header: &Header, arrays: &[Array]) -> Result<(Vec<u8>, Vec
 
 /// The number of the format, and where the first half of the checksum is.
 fn place_of_checksum(json: &[u8]) -> Result<(u32, Range<usize>), Fault> {
-    let rest = json.strip_prefix(BEGINNING).ok_or_else(|| Fault("it is not a model file of planish".into()))?;
+    let rest =
+        json.strip_prefix(BEGINNING).ok_or_else(|| Fault("it is not a model file of planish".into()))?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let format = std::str::from_utf8(&rest[..digits]).ok().and_then(|digits| digits.parse::<u32>().ok());
     let format = format.ok_or_else(|| Fault("it has no number of its format".into()))?;

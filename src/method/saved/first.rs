@@ -35,7 +35,8 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, Fault> {
 /// The model.
 pub(super) fn read<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, Fault> {
     let (header, payload) = parts(bytes)?;
-    postcard::from_bytes(payload).map_err(|why| Fault(format!("{why} (written by planish {})", header.version)))
+    postcard::from_bytes(payload)
+        .map_err(|why| Fault(format!("{why} (written by planish {})", header.version)))
 }
 
 fn parts(bytes: &[u8]) -> Result<(Header, &[u8]), Fault> {

@@ -55,7 +55,12 @@ pub(crate) struct Header {
 impl Header {
     /// The header of a model that knows this about itself; its arrays among the parameters
     /// are added to `arrays`.
-    pub(super) fn of(method: &str, about: &About, model: Value, arrays: &mut Vec<Array>) -> Result<Header, Fault> {
+    pub(super) fn of(
+        method: &str,
+        about: &About,
+        model: Value,
+        arrays: &mut Vec<Array>,
+    ) -> Result<Header, Fault> {
         let mut parameters = Map::new();
         for (name, value) in &about.parameters {
             parameters.insert(name.clone(), tree(name, value, arrays)?);

@@ -126,8 +126,7 @@ impl<M: Model + Serialize> Fitted<M> {
     pub(crate) fn package(&self) -> Result<Package> {
         let mut arrays = Vec::new();
         let model = writer::write("", self, &mut arrays).map_err(Fault::restoring)?;
-        let header =
-            Header::of(&self.method, &self.about, model, &mut arrays).map_err(Fault::restoring)?;
+        let header = Header::of(&self.method, &self.about, model, &mut arrays).map_err(Fault::restoring)?;
         Ok(Package { header, arrays })
     }
 
@@ -183,9 +182,11 @@ impl Contents<'_> {
         let named = self.entries.iter().map(|entry| (entry.name.as_str(), self.view(entry)));
         let arrays = reader::Arrays::new(named, self.bytes.len());
         let version = &self.header.version;
-        let fitted = <Fitted<M> as serde::Deserialize>::deserialize(reader::Part::Json(&self.header.model, &arrays));
-        let mut fitted =
-            fitted.map_err(|why| Fault(format!("its model does not fit together: {why} (written by planish {version})")))?;
+        let fitted =
+            <Fitted<M> as serde::Deserialize>::deserialize(reader::Part::Json(&self.header.model, &arrays));
+        let mut fitted = fitted.map_err(|why| {
+            Fault(format!("its model does not fit together: {why} (written by planish {version})"))
+        })?;
         if fitted.method != self.header.method {
             return Err(Fault(format!("it is called {} and holds {}", self.header.method, fitted.method)));
         }
@@ -201,7 +202,8 @@ impl<'a> Saved<'a> {
             return first::header(&bytes).map(|header| Saved::First(header, bytes));
         }
         let length = bytes.len() as u64;
-        let start = container::LENGTH + container::header_length(&bytes[..bytes.len().min(container::TELLING)], length)?;
+        let start = container::LENGTH
+            + container::header_length(&bytes[..bytes.len().min(container::TELLING)], length)?;
         let (header, entries) = container::parse(&bytes[..start], length)?;
         container::check_data(&header, &bytes[start..])?;
         Ok(Saved::Now(Contents { header, entries, bytes, start }))
@@ -262,7 +264,9 @@ pub(crate) fn inspect(path: &Path) -> Result<(Header, Vec<Entry>, u64)> {
     let found = source::open(path).and_then(|(file, length)| {
         let (_, head) = source::head(file, length)?;
         if first::is_first(&head) {
-            return Err(Fault("its format is 1, which has no header to look at; it can be loaded in Rust".into()));
+            return Err(Fault(
+                "its format is 1, which has no header to look at; it can be loaded in Rust".into(),
+            ));
         }
         let (header, entries) = container::parse(&head, length)?;
         Ok((header, entries, length))

@@ -84,14 +84,18 @@ impl<'a> Deserializer<'a> for Part<'a> {
 
     fn deserialize_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.resolved()? {
-            Part::Array(view) if view.shape.is_empty() => visit_number(number(view.kind, view.bytes), visitor),
+            Part::Array(view) if view.shape.is_empty() => {
+                visit_number(number(view.kind, view.bytes), visitor)
+            }
             Part::Array(view) => visitor.visit_seq(Rows::of(view)),
             Part::Json(value, arrays) => match value {
                 Value::Null => visitor.visit_unit(),
                 Value::Bool(flag) => visitor.visit_bool(*flag),
                 Value::String(text) => visitor.visit_borrowed_str(text),
                 Value::Array(values) => visitor.visit_seq(Items { values: values.iter(), arrays }),
-                Value::Object(fields) => visitor.visit_map(Fields { left: fields.iter(), value: None, arrays }),
+                Value::Object(fields) => {
+                    visitor.visit_map(Fields { left: fields.iter(), value: None, arrays })
+                }
                 Value::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
                     (Some(count), ..) => visitor.visit_u64(count),
                     (_, Some(count), _) => visitor.visit_i64(count),
@@ -174,7 +178,11 @@ impl<'a> Deserializer<'a> for Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn visit_fields<V: Visitor<'a>>(self, fields: &'a Map<String, Value>, visitor: V) -> Result<V::Value, Fault> {
+    fn visit_fields<V: Visitor<'a>>(
+        self,
+        fields: &'a Map<String, Value>,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
         match self {
             Part::Json(_, arrays) => visitor.visit_map(Fields { left: fields.iter(), value: None, arrays }),
             Part::Array(_) => Err(Fault::custom("fields are expected")),
@@ -212,7 +220,8 @@ impl<'a> SeqAccess<'a> for Rows<'a> {
         if self.left == 0 {
             return Ok(None);
         }
-        let (row, rest) = self.view.bytes.split_at_checked(self.each).ok_or_else(|| Fault::custom("cut short"))?;
+        let (row, rest) =
+            self.view.bytes.split_at_checked(self.each).ok_or_else(|| Fault::custom("cut short"))?;
         self.left -= 1;
         self.view.bytes = rest;
         seed.deserialize(Part::Array(View { bytes: row, ..self.view })).map(Some)

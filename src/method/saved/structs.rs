@@ -85,11 +85,7 @@ fn shape_of(dim: &Numbers) -> Option<Vec<usize>> {
 impl SerializeStruct for Object<'_, '_> {
     type Ok = Node;
     type Error = Fault;
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), Fault> {
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Fault> {
         self.field(name, value)
     }
     fn end(self) -> Result<Node, Fault> {
@@ -100,11 +96,7 @@ impl SerializeStruct for Object<'_, '_> {
 impl SerializeStructVariant for Object<'_, '_> {
     type Ok = Node;
     type Error = Fault;
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<(), Fault> {
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Fault> {
         self.field(name, value)
     }
     fn end(self) -> Result<Node, Fault> {

@@ -74,7 +74,8 @@ fn put_together(outer: &Value, inner: &Value, data: &[u8]) -> Vec<u8> {
         .collect();
     let zeros = "0".repeat(16);
     let sum = format!("{:016x}", super::checksum::checksum(data));
-    let inner = format!("{{\"format\":{},\"checksum\":\"{zeros}{sum}\",{}}}", inner["format"], rest.join(","));
+    let inner =
+        format!("{{\"format\":{},\"checksum\":\"{zeros}{sum}\",{}}}", inner["format"], rest.join(","));
     let arrays: Vec<String> = outer
         .as_object()
         .unwrap()
@@ -113,7 +114,11 @@ fn model_files_put_together_again_are_read() {
         let (outer, inner, data) = taken_apart(&bytes);
         let again = methods::restore(name, &put_together(&outer, &inner, &data)).unwrap();
         assert_eq!(again.attributes().unwrap(), model.attributes().unwrap(), "{name}");
-        assert_eq!(methods::restore(name, &bytes).unwrap().save().unwrap(), bytes, "{name}: the same file again");
+        assert_eq!(
+            methods::restore(name, &bytes).unwrap().save().unwrap(),
+            bytes,
+            "{name}: the same file again"
+        );
     }
 }
 
@@ -247,7 +252,8 @@ fn model_files_with_a_right_checksum_are_fuzzed() {
 
 #[test]
 fn model_files_that_lie_about_sizes_are_refused() {
-    let bytes = methods::Pca::default().n_components(1).fit(&sheet(12), &Ctx::new(1, 0)).unwrap().save().unwrap();
+    let bytes =
+        methods::Pca::default().n_components(1).fit(&sheet(12), &Ctx::new(1, 0)).unwrap().save().unwrap();
     let (outer, inner, data) = taken_apart(&bytes);
     let name = outer.as_object().unwrap().keys().find(|name| *name != "__metadata__").unwrap().clone();
     let lie = |change: &dyn Fn(&mut Value)| {
@@ -269,7 +275,8 @@ fn model_files_that_lie_about_sizes_are_refused() {
         let mut at = data.len() as u64;
         for extra in 0..9 {
             let end = at.saturating_add(u64::MAX / 8 - 7) / 8 * 8;
-            outer[format!("z{extra}")] = json!({"dtype": "U8", "shape": [end - at], "data_offsets": [at, end]});
+            outer[format!("z{extra}")] =
+                json!({"dtype": "U8", "shape": [end - at], "data_offsets": [at, end]});
             at = end;
         }
     });
@@ -288,7 +295,8 @@ fn model_files_that_are_nested_or_no_json_are_refused() {
     assert!(why(&put_together(&outer, &inner, &data)).contains("recursion"), "too deep for the parser");
     let text = String::from_utf8(bytes[LENGTH..bytes.len() - data.len()].to_vec()).unwrap();
     let open = "[".repeat(200_000);
-    for wrong in [text.replace("\"dtype\"", &format!("{open}\"dtype\"")), text[..text.len() / 2].to_string()] {
+    for wrong in [text.replace("\"dtype\"", &format!("{open}\"dtype\"")), text[..text.len() / 2].to_string()]
+    {
         let (before, after) = wrong.split_once("checksum\\\":\\\"").unwrap();
         let wrong = format!("{before}checksum\\\":\\\"{}{}", "0".repeat(16), &after[16..]);
         assert!(why(&sealed(wrong.as_bytes(), &data)).contains("not one of safetensors"));
@@ -366,7 +374,8 @@ fn model_files_appear_whole_or_not_at_all() {
 
 #[test]
 fn numbers_that_json_does_not_have_and_all_shapes_come_back() {
-    type Odd = (Vec<f64>, f64, Option<f64>, Vec<Option<u32>>, Vec<Vec<f64>>, Vec<[u32; 2]>, Vec<(u32, f64)>, bool);
+    type Odd =
+        (Vec<f64>, f64, Option<f64>, Vec<Option<u32>>, Vec<Vec<f64>>, Vec<[u32; 2]>, Vec<(u32, f64)>, bool);
     let odd: Odd = (
         vec![f64::NAN, -0.0, f64::MIN_POSITIVE / 3.0, f64::NEG_INFINITY],
         f64::INFINITY,

@@ -221,11 +221,7 @@ impl<'w, 'a> Serializer for &'w mut Writer<'a> {
     fn serialize_tuple(self, _length: usize) -> Result<Sequence<'w, 'a>, Fault> {
         Ok(Sequence::of(self, None))
     }
-    fn serialize_tuple_struct(
-        self,
-        _name: &'static str,
-        _length: usize,
-    ) -> Result<Sequence<'w, 'a>, Fault> {
+    fn serialize_tuple_struct(self, _name: &'static str, _length: usize) -> Result<Sequence<'w, 'a>, Fault> {
         Ok(Sequence::of(self, None))
     }
     fn serialize_tuple_variant(
