@@ -127,7 +127,7 @@ def _same(one: Any, other: Any) -> bool:
         return bool(one.shape == other.shape) and all(_same(*pair) for pair in pairs)
     if isinstance(one, float):
         return one.hex() == other.hex()
-    return isinstance(one, (bool, int, str, type(None))) and one == other
+    return isinstance(one, (bool, int, str, type(None))) and bool(one == other)
 
 
 def _raw(array: Any) -> Any:

@@ -51,13 +51,17 @@ pub(super) enum Step {
     Place(usize),
 }
 
-/// The tree of `value`, with its arrays added to `arrays` under names that begin with `name`.
+/// The tree of `value`, with its arrays added to `arrays` under names that begin with `name`, if
+/// there is one.
 pub(super) fn write<T: Serialize + ?Sized>(
     name: &str,
     value: &T,
     arrays: &mut Vec<Array>,
 ) -> Result<Value, Fault> {
-    let mut writer = Writer { path: vec![Step::Name(name.to_string())], arrays };
+    let mut writer = Writer { path: Vec::new(), arrays };
+    if !name.is_empty() {
+        writer.path.push(Step::Name(name.to_string()));
+    }
     let node = value.serialize(&mut writer)?;
     Ok(writer.settle(node))
 }
