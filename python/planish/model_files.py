@@ -219,6 +219,8 @@ def _fits_together(path: str) -> Iterator[None]:
 
 
 def _new(cls: Any, header: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+    if header["dtype"] not in ("float64", "float32"):
+        raise ValueError(f"planish fits no numbers of type {header['dtype']!r}")
     estimator = cls(**given)
     estimator.n_features_in_ = int(header["n_features_in"])
     names = header["feature_names"]

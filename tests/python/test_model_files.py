@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -30,7 +31,7 @@ CLASSES = [getattr(planish, name) for name in planish._core.methods()]
 
 
 def sheet(rows=60):
-    u, v = (np.arange(rows) * 0.618034) % 1, (np.arange(rows) * 0.754878) % 1
+    u, v = np.random.default_rng(0).random((100, 2))[:rows].T
     return np.column_stack([np.sin(u), np.cos(u), v, u * v])
 
 
@@ -62,7 +63,8 @@ def same(one, other):
 
 def same_estimator(one, other, new, *, skip=()):
     assert type(one) is type(other)
-    assert str(one.get_params()) == str(other.get_params())
+    plain = [re.sub(" at 0x[0-9A-F]+", "", str(e.get_params())) for e in (one, other)]
+    assert plain[0] == plain[1]
     shown = {name for name in vars(one) if name.endswith("_") and name not in skip}
     assert {name for name in vars(other) if name.endswith("_")} == shown
     for name in shown:
@@ -166,6 +168,7 @@ OTHER_KINDS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:the affinity matrix is not symmetric")
 @pytest.mark.parametrize("kind", OTHER_KINDS)
 def test_every_kind_of_data_comes_back(kind, tmp_path):
     estimator, X = OTHER_KINDS[kind]
@@ -174,11 +177,9 @@ def test_every_kind_of_data_comes_back(kind, tmp_path):
     same_estimator(fitted, loaded, X)
     some = X[:5] * 1.01
     same(fitted.transform(some), loaded.transform(some))
-    if kind == "inverse":
-        same(
-            fitted.inverse_transform(fitted.embedding_),
-            loaded.inverse_transform(loaded.embedding_),
-        )
+    if kind == "inverse":  # NumPy's products, whose last bits depend on where arrays lie
+        back = loaded.inverse_transform(loaded.embedding_)
+        np.testing.assert_allclose(back, fitted.inverse_transform(fitted.embedding_), rtol=1e-9)
 
 
 def test_a_kernel_map_comes_back_without_what_it_wrapped(tmp_path):
@@ -420,6 +421,7 @@ def mutate(value, rng):
             value[place] = rng.choice([None, -1, 2**63, "x", [], {"$tensor": "a"}])
 
 
+@pytest.mark.filterwarnings("ignore:the affinity matrix is not symmetric")
 def test_damage_and_forgery_are_fuzzed(tmp_path):
     """A file is refused in good form, or it is a model: nothing else ever happens."""
     rng = random.Random(5)
