@@ -149,7 +149,8 @@ class Encoder:
         return {"$sparse": type(kept).__name__, "shape": kept.shape, "parts": parts}
 
     def _mapping(self, value: Mapping[Any, Any], path: str) -> Any:
-        if all(isinstance(key, str) and not key.startswith("$") for key in value):
+        plain = all(isinstance(key, str) and not key.startswith("$") for key in value)
+        if plain and list(value) == sorted(value):  # the core sorts names
             return {key: self(one, f"{path}.{key}") for key, one in value.items()}
         keys, values = list(value.keys()), list(value.values())
         return {"$dict": [self._list(keys, f"{path}.keys"), self._list(values, f"{path}.values")]}
