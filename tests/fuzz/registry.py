@@ -77,7 +77,9 @@ def targets() -> tuple[Target, ...]:
     for name in sorted(name for name in planish.__all__ if not name.startswith("_")):
         value = getattr(planish, name)
         if isinstance(value, type) and hasattr(value, "fit"):
-            found.append(Target(name, value, _parameters(value)))
+            # The laws are about coordinates: not for a transformer that makes a graph.
+            if {"n_components", "estimator"} & set(inspect.signature(value).parameters):
+                found.append(Target(name, value, _parameters(value)))
         elif inspect.isfunction(value):
             parameters = _parameters(value)
             known = {*DATA_ARGUMENTS, *NUMBERS, "method", "estimator"}

@@ -211,7 +211,7 @@ MEASURED = {
     name: cls
     for name in planish.__all__
     if isinstance(cls := getattr(planish, name), type)
-    and "metric" in inspect.signature(cls).parameters
+    and {"metric", "n_components"} <= set(inspect.signature(cls).parameters)
 }
 
 
