@@ -18,14 +18,14 @@ _NEEDED = ("click", "rich", "pyarrow")
 def main() -> int:
     """Run the command of ``sys.argv`` and return its exit code."""
     try:
-        from .app import run
+        from .app import run_process
     except ModuleNotFoundError as error:
         if error.name not in _NEEDED:
             raise
         return _lacks_extra()
     except KeyboardInterrupt:
         return 130
-    return run(sys.argv[1:])
+    return run_process(sys.argv[1:])
 
 
 def _lacks_extra() -> int:

@@ -110,12 +110,20 @@ def _group() -> Commands:
     )
 
 
-def run(arguments: list[str]) -> int:
-    """Run one command line and return its exit code."""
+def run_process(arguments: list[str]) -> int:
+    """Run the command line of this process; its signals and its settings are ours."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     for name in ("SIGTERM", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _terminate)
+    code = run(arguments)
+    if code == INTERRUPTED:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to be interrupted
+    return code
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code."""
     code = FAILED
     try:
         code = _guarded(arguments)
@@ -175,6 +183,8 @@ def _usage(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption) and isinstance(command, screen.Command) and error.ctx:
         return command.unknown_option(error.ctx, error)
     text = error.format_message().strip().rstrip(".")
+    if isinstance(error, click.MissingParameter) and error.ctx:
+        text += f"; {error.ctx.command_path} --help shows examples"
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter):
         text = text.removeprefix("Invalid value for ").replace("'", "", 2)
     return text[0].lower() + text[1:]
@@ -203,8 +213,7 @@ def _of_the_library(name: str, error: Exception) -> int:
 
 
 def _interrupted() -> int:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    click.echo("\nplanish: interrupted" if screen.on_terminal() else "planish: interrupted", err=True)
+    click.echo("\n" * screen.on_terminal() + "planish: interrupted", err=True)
     return INTERRUPTED
 
 

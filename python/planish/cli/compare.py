@@ -39,7 +39,7 @@ class CompareCommand(Command):
         """Return the parameters of the function."""
         import planish
 
-        ctx.meta["planish.parameters"] = found = parameters_of(planish.compare, skip={"methods"})
+        ctx.meta["planish.parameters"] = found = parameters_of(planish.compare, skip={"methods", "labels"})
         return options_of(found.values(), "Comparison")
 
 

@@ -9,10 +9,10 @@ import click
 import numpy as np
 
 from . import docstrings, model
-from .faults import Failure, did_you_mean, listed
+from .faults import Failure, Misuse, did_you_mean, listed
 from .files import FORMATS, format_of
 from .files.staging import Outputs, is_stream
-from .files.writing import table_writer
+from .files.writing import check_columns, table_writer
 from .inputs import (
     Table,
     carried_option,
@@ -64,7 +64,7 @@ class EmbedCommand(Command):
         named = _method_in(typed)
         if named is None and {"--help", "-h"} & set(typed):
             return []
-        method = method_named(named or _DEFAULT)
+        method = method_named(_DEFAULT if named is None else named)
         ctx.meta["planish.method"] = method
         title = f"Parameters of {method.name}"
         return options_of(method.parameters.values(), title)
@@ -98,7 +98,9 @@ class EmbedCommand(Command):
                     f"The methods are {', '.join(methods())}; planish methods tells what each is for."
                 )
             else:
+                use = docstrings.noted(method.kind, "Use")
                 said = [docstrings.summary(method.kind), *docstrings.description(method.kind)]
+                said += [f"Use it for {use}"] if use else []
                 for number, paragraph in enumerate(said):
                     text = f"{method.name}: {paragraph}" if number == 0 else paragraph
                     formatter.write_text(text)
@@ -160,6 +162,7 @@ def run(**_: Any) -> None:
     with Outputs() as outputs:
         _check_targets(ctx)
         table = read_whole(ctx, beside=("color",))
+        check_columns(target, kind, (), list(table.carried))
         scaling = Scaling.learned(ctx.params["scale"], table.X)
         X = table.X if scaling is None else scaling.applied(table.X)
         parameters = {**method.fixed, **given(ctx, method.parameters.values())}
@@ -198,7 +201,7 @@ def _check_targets(ctx: click.Context) -> None:
         if one is not None and not is_stream(one):
             Outputs().stage(one)
     if ctx.params["color"] is not None and ctx.params["plot"] is None:
-        raise Failure("--color is of the picture: say --plot too")
+        raise Misuse("--color is of the picture: say --plot too")
     if ctx.params["plot"] is not None:
         check_picture(ctx.params["plot"], page=True)
 

@@ -35,7 +35,7 @@ def run(name: str | None) -> None:
 def _show_all() -> None:
     lines = []
     for name, one in methods().items():
-        variants = "".join(f"\n:{word}" for word in one.variants if word != "auto")
+        variants = "".join(f"\n  :{word}" for word in one.variants if word != "auto")
         lines.append([name + variants, docstrings.noted(one.kind, "Use") or
                       docstrings.summary(one.kind), docstrings.noted(one.kind, "Time"),
                       *(_memory(one, rows) for rows in _SIZES[1:])])  # fmt: skip
@@ -68,8 +68,7 @@ def _show_one(one: Method) -> None:
     ):
         if text:
             paragraphs.append(f"{title}: {text}")
-    show(click.style(f"{one.name} ({one.kind.__name__})", bold=True) if False else
-         f"{one.name} ({one.kind.__name__})", "")  # fmt: skip
+    show(f"{one.name} ({one.kind.__name__})", "")
     for paragraph in paragraphs:
         show(sentences(paragraph), "")
     lines = [

@@ -150,7 +150,7 @@ class Value(click.ParamType):
         parts += ["FILE"] if kind.array else []
         parts += ["JSON"] if kind.mapping else []
         if kind.items is not None:
-            parts.append(f"{Value(kind.items).name},…")
+            parts.append("NAME,…" if kind.items.words else f"{Value(kind.items).name},…")
         parts += ["none"] if kind.none else []
         return "|".join(parts)
 
@@ -242,22 +242,20 @@ def options_of(parameters: Iterable[Parameter], title: str) -> list[Option]:
     """Return one option for each parameter, under a heading of the help."""
     made = []
     for one in parameters:
-        words = one.kind.words
-        text = one.help
-        if len(words) > _MANY_WORDS:
-            text = f"{text.rstrip('.')}. NAME is {listed_words(words)}."
+        of_list = one.kind.items.words if one.kind.items else ()
+        words = one.kind.words or of_list
+        text = f"{one.help} [default: {shown(one.default)}]"
+        if of_list or len(words) > _MANY_WORDS:
+            text = f"{one.help} NAME is {listed_words(words)}. [default: {shown(one.default)}]"
         if one.kind.flag:
             names = [f"{one.flag}/--no-{one.flag[2:]}", one.name]
-            made.append(
-                Option(names, default=bool(one.default), show_default=True, help=text, title=title)
-            )
+            made.append(Option(names, default=bool(one.default), help=text, title=title))
         else:
             made.append(
                 Option(
                     [one.flag, one.name],
                     type=Value(one.kind),
                     default=None,
-                    show_default=shown(one.default),
                     help=text,
                     title=title,
                 )

@@ -18,6 +18,8 @@ import click
 
 from .faults import as_options
 
+#: The headings that come first and last in the help of a command.
+FIRST, LAST = "Method", "Running"
 _WIDEST = 100
 _HEADING = re.compile(r"^(\S.*:)$", re.MULTILINE)
 _OPTION = re.compile(r"^(  )((?:-\w, )?--[^\n]*?)(?=  +\S|$)", re.MULTILINE)
@@ -69,11 +71,13 @@ class Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings, and the examples."""
         groups: dict[str, list[tuple[str, str]]] = {}
-        for one in self.get_params(ctx):
+        made = ctx.meta.get("planish.made", [])
+        shown = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        # What the call is about comes first, what every command has comes last.
+        for one in sorted(shown, key=lambda one: (_place(one), one not in made)):
             record = one.get_help_record(ctx)
             if record is not None:
-                title = one.title if isinstance(one, Option) else "Other"
-                groups.setdefault(title, []).append(record)
+                groups.setdefault(_title(one), []).append(record)
         for title, records in groups.items():
             with formatter.section(title):
                 formatter.write_dl(records, col_max=32)
@@ -91,6 +95,14 @@ class Command(click.Command):
         """Use the width of the terminal, within reason."""
         settings.setdefault("max_content_width", _WIDEST)
         return super().make_context(*arguments, **settings)
+
+
+def _title(option: click.Option) -> str:
+    return option.title if isinstance(option, Option) else LAST
+
+
+def _place(option: click.Option) -> int:
+    return {FIRST: -1, LAST: 1}.get(_title(option), 0)
 
 
 def coloured(text: str) -> str:
@@ -144,6 +156,8 @@ def show(*things: Any, stderr: bool = False) -> None:
             with out.capture() as kept:
                 out.print(thing)
             lines = [line.rstrip() for line in kept.get().splitlines()]
+            if not any(line[:1].strip() for line in lines):
+                lines = [line[1:] for line in lines]
             out.file.write("\n".join(lines).strip("\n") + "\n")
 
 

@@ -83,6 +83,15 @@ def open_table(path: str, layout: Layout) -> Reader:
     else:
         kind = format_of(path, layout.format, "--from")
         stream, name = _opened(path), path
+    try:
+        return _reader(name, stream, kind, layout)
+    except BaseException:
+        if path != "-":
+            stream.close()
+        raise
+
+
+def _reader(name: str, stream: IO[bytes], kind: str, layout: Layout) -> Reader:
     if kind in ("csv", "tsv"):
         from .delimited import DelimitedReader
 

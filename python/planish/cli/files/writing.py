@@ -36,23 +36,36 @@ class Writer(Protocol):
     def close(self) -> None:
         """Write what is due at the end."""
 
+    def release(self) -> None:
+        """Let go of everything, also where writing failed."""
+
+
+def check_columns(
+    target: str, kind: str, coordinates: Sequence[str], carried: Sequence[str]
+) -> None:
+    """Refuse columns that a file cannot have, before anything is computed."""
+    if kind == "npy" and carried:
+        raise Misuse(
+            f"{target}: an NPY file holds numbers only, no column {carried[0]!r} beside them; "
+            "write .npz, .parquet or .csv"
+        )
+    if kind in ("csv", "tsv") and target.lower().endswith(".gz"):
+        raise Misuse(f"{target}: compressed CSV is read, but not written")
+    double = next((name for name in coordinates if name in carried), None)
+    if double is not None:
+        raise Failure(f"{target}: there would be two columns {double!r}; leave one out of --id")
+
 
 @contextlib.contextmanager
 def table_writer(
     target: str, kind: str, outputs: Outputs, coordinates: Sequence[str], carried: Sequence[str]
 ) -> Iterator[Writer]:
     """Open a table to be written; a file is put in place when `outputs` are committed."""
-    if kind == "npy" and carried:
-        raise Misuse(
-            f"{target}: an NPY file holds numbers only, no column {carried[0]!r} beside them; "
-            "write .npz, .parquet or .csv"
-        )
-    double = next((name for name in coordinates if name in carried), None)
-    if double is not None:
-        raise Failure(f"{target}: there would be two columns {double!r}; leave one out of --id")
+    check_columns(target, kind, coordinates, carried)
     streamed = is_stream(target)
     staged = None if streamed else outputs.stage(target)
     sink = open_stream(target) if staged is None else _new(target, staged)
+    writer: Writer | None = None
     try:
         writer = _opened(sink, kind, streamed, target, coordinates)
         yield writer
@@ -66,8 +79,10 @@ def table_writer(
         shown = "standard output" if target == "-" else target
         raise Failure(f"{shown}: cannot be written: {_reason(error)}") from None
     finally:
-        if target != "-":
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            if writer is not None:
+                writer.release()
+            if target != "-":
                 sink.close()
 
 
@@ -86,8 +101,6 @@ def _opened(
     sink: IO[bytes], kind: str, streamed: bool, target: str, coordinates: Sequence[str]
 ) -> Writer:
     if kind in ("csv", "tsv"):
-        if target.lower().endswith(".gz"):
-            raise Misuse(f"{target}: compressed CSV is read, but not written")
         return _Delimited(sink, "\t" if kind == "tsv" else ",")
     if kind == "npy":
         return _Npy(sink, coordinates, direct=not streamed)
@@ -113,6 +126,8 @@ class _Delimited:
 
     def close(self) -> None:
         self._text.flush()
+
+    def release(self) -> None:
         self._text.detach()
 
 
@@ -187,6 +202,9 @@ class _Arrow:
         if self._writer is not None:
             self._writer.close()
 
+    def release(self) -> None:
+        self._writer = None
+
 
 def _type_of(column: Any) -> Any:
     """Return the type to write: whole numbers that CSV had as texts become numbers again."""
@@ -230,6 +248,9 @@ class _Npy:
         if self._file is not self._sink:
             self._file.seek(0)
             shutil.copyfileobj(self._file, self._sink)
+
+    def release(self) -> None:
+        if self._file is not self._sink:
             self._file.close()
 
 
@@ -257,6 +278,8 @@ class _Npz:
             for name, parts in self._beside.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                     npy.write_array(entry, np.concatenate(parts), allow_pickle=False)
+
+    def release(self) -> None:
         self._kept.close()
 
 
