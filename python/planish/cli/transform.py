@@ -74,27 +74,24 @@ def run(**_: Any) -> None:
     size = ctx.params["batch_size"] or _batch_size(estimator)
     coordinates = coordinate_names(estimator)
     done = dropped = 0
-    said: set[str] = set()
     title = f"{type(estimator).__name__}.transform"
-    with (
-        Outputs() as outputs,
-        table_writer(target, kind, outputs, coordinates, choice.carried) as writer,
-        Bar(title, reader.rows, quiet) as bar,
-        told(said),
-    ):
-        for part in read(reader, choice, ctx, rows=size):
-            dropped += part.dropped
-            if len(part.X):
-                X = part.X if scaling is None else scaling.applied(part.X)
-                columns = dict(part.carried)
-                columns.update(zip(coordinates, _placed(estimator, X, done + dropped).T, strict=True))
-                writer.write(columns)
-            done += len(part.X)
-            bar.advance(len(part.X) + part.dropped)
-        if not done:
-            raise Failure(f"{reader.name}: every row has a missing value, so none is left")
-        writer.close()
-        outputs.ready = True
+    with Outputs() as outputs:
+        with (
+            table_writer(target, kind, outputs, coordinates, choice.carried) as writer,
+            Bar(title, reader.rows, quiet) as bar,
+            told(),
+        ):
+            for part in read(reader, choice, ctx, rows=size):
+                if len(part.X):
+                    X = part.X if scaling is None else scaling.applied(part.X)
+                    Y = _placed(estimator, X, done + dropped)
+                    writer.write({**part.carried, **dict(zip(coordinates, Y.T, strict=True))})
+                done += len(part.X)
+                dropped += part.dropped
+                bar.advance(len(part.X) + part.dropped)
+            if not done:
+                raise Failure(f"{reader.name}: every row has a missing value, so none is left")
+        outputs.commit()
     reader.close()
     if dropped:
         warn(f"{reader.name}: {dropped} of {done + dropped} rows have missing values and were left out")

@@ -25,6 +25,8 @@ from .staging import Outputs, is_stream, open_stream
 
 #: Room for the header of an NPY file whose number of rows is not known yet.
 _HEADER = 128
+#: Rows of CSV that are made into text at once.
+_AT_ONCE = 1 << 14
 
 
 class Writer(Protocol):
@@ -111,40 +113,26 @@ def _opened(
 
 class _Delimited:
     def __init__(self, sink: IO[bytes], delimiter: str) -> None:
-        self._text = io.TextIOWrapper(
-            _Unclosed(sink), encoding="utf-8", newline="", write_through=False
-        )
-        self._rows = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
+        self._sink, self._delimiter = sink, delimiter
         self._begun = False
 
     def write(self, columns: Mapping[str, Any]) -> None:
-        if not self._begun:
-            self._rows.writerow(columns)
-            self._begun = True
-        self._rows.writerows(zip(*map(_texts, columns.values()), strict=True))
-        self._text.flush()
+        rows = len(next(iter(columns.values())))
+        for start in range(0, rows, _AT_ONCE):
+            text = io.StringIO(newline="")
+            lines = csv.writer(text, delimiter=self._delimiter, lineterminator="\n")
+            if not self._begun:
+                lines.writerow(columns)
+                self._begun = True
+            parts = (_texts(column[start : start + _AT_ONCE]) for column in columns.values())
+            lines.writerows(zip(*parts, strict=True))
+            self._sink.write(text.getvalue().encode())
 
     def close(self) -> None:
-        self._text.flush()
+        pass
 
     def release(self) -> None:
-        self._text.detach()
-
-
-class _Unclosed(io.RawIOBase):
-    """A sink that stays open when what is around it is closed."""
-
-    def __init__(self, sink: IO[bytes]) -> None:
-        self._sink = sink
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        return self._sink.write(data)
-
-    def flush(self) -> None:
-        self._sink.flush()
+        pass
 
 
 def _texts(column: Any) -> list[Any]:
