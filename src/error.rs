@@ -83,6 +83,14 @@ pub enum Error {
     /// A saved model cannot be read back.
     #[error("cannot restore the saved model: {0}")]
     Restore(String),
+    /// A model file cannot be read or written.
+    #[error("the model file '{path}' {why}")]
+    ModelFile {
+        /// The path, as it was given.
+        path: String,
+        /// What is wrong with it and what would be right.
+        why: String,
+    },
     /// The caller asked to stop.
     #[error("cancelled")]
     Cancelled,

@@ -3,6 +3,7 @@
 from . import datasets as datasets
 from . import dimension as dimension
 from . import exceptions as exceptions
+from . import model_files as model_files
 from . import plot as plot
 from . import quality as quality
 from .classical_mds import ClassicalMDS as ClassicalMDS
@@ -27,6 +28,8 @@ from .locally_linear import LocallyLinearEmbedding as LocallyLinearEmbedding
 from .locally_linear import locally_linear_embedding as locally_linear_embedding
 from .mds import MDS as MDS
 from .mds import smacof as smacof
+from .model_files import ModelInfo as ModelInfo
+from .model_files import load as load
 from .neighbor_choice import NeighborSuggestion as NeighborSuggestion
 from .neighbor_choice import suggest_n_neighbors as suggest_n_neighbors
 from .pca import PCA as PCA

@@ -17,10 +17,13 @@ __all__ = [
     "fit",
     "fit_kernel_map",
     "geodesic_distances",
+    "inspect_model",
     "kneighbors",
+    "load_model",
     "methods",
     "quality",
     "restore",
+    "save_model",
     "warning_table",
 ]
 
@@ -49,6 +52,16 @@ def fit_kernel_map(
     memory_limit: int | None,
 ) -> Model: ...
 def restore(method: str, state: bytes) -> Model: ...
+def save_model(
+    model: Model,
+    path: str,
+    said: str,
+    arrays: list[tuple[str, str, tuple[int, ...], NDArray[np.uint8]]],
+) -> None: ...
+def load_model(
+    path: str,
+) -> tuple[Model, str, list[tuple[str, str, list[int], NDArray[np.uint8]]]]: ...
+def inspect_model(path: str) -> tuple[str, list[tuple[str, str, list[int]]], int]: ...
 def kneighbors(
     data: _Data,
     query: _Data | None,

@@ -182,8 +182,8 @@ class Embedding(CoreTransformer):
     def _trained_on(self, attribute: str) -> Training:
         if "_training" not in vars(self):
             raise AttributeError(
-                f"`{attribute}` needs the training data, which pickles and copies of "
-                f"{type(self).__name__} do not carry; read it before pickling"
+                f"`{attribute}` needs the training data, which pickles, model files and copies "
+                f"of {type(self).__name__} do not carry; read it before"
             )
         return self._training
 

@@ -34,6 +34,17 @@ class Input:
         """Describe new rows."""
         raise NotImplementedError
 
+    def stored(self) -> dict[str, Any]:
+        """Return what a model file keeps."""
+        return vars(self)
+
+    @classmethod
+    def restored(cls, fields: Mapping[str, Any]) -> Any:
+        """Return the same, from what a model file kept."""
+        found = cls.__new__(cls)
+        vars(found).update(fields)
+        return found
+
 
 class Points(Input):
     """Rows of features."""

@@ -69,13 +69,9 @@ class SearchedNeighbors(Input):
         self._refuse_too_many(X.shape[0])
         duplicates = self.duplicates = self._first_of_equal_rows(X)
         firsts = np.unique(duplicates)
-        wanted = self.n_neighbors
         if self.distinct and 1 < len(firsts) < len(duplicates):
             self.firsts = firsts
-            wanted = None if wanted is None else min(wanted, len(firsts) - 1)
-        kind = ExactSearch if self.metric.exact else SklearnSearch
-        self.search: Search = kind(self.metric, wanted, self.radius, self.algorithm)
-        self._run(lambda: self.search.fit(self._searched(X)), None)
+        self._fit_search()
         self._require_room()
         graph = self._graph(None)
         if self.firsts is not None:
@@ -107,6 +103,25 @@ class SearchedNeighbors(Input):
     def shown(self) -> Any:
         """Return the search as users know it: scikit-learn's, by their own metric."""
         return self.search.shown()
+
+    def _fit_search(self) -> None:
+        wanted = self.n_neighbors
+        if self.firsts is not None:
+            wanted = None if wanted is None else min(wanted, len(self.firsts) - 1)
+        kind = ExactSearch if self.metric.exact else SklearnSearch
+        self.search: Search = kind(self.metric, wanted, self.radius, self.algorithm)
+        self._run(lambda: self.search.fit(self._searched(self.rows)), None)
+
+    def stored(self) -> dict[str, Any]:
+        """Return what a model file keeps: all but the search, which follows from the rest."""
+        return {name: value for name, value in vars(self).items() if name != "search"}
+
+    @classmethod
+    def restored(cls, fields: Mapping[str, Any]) -> Any:
+        """Return the same, with the search fitted again."""
+        found = super().restored(fields)
+        found._fit_search()
+        return found
 
     def _graph(self, X: Any) -> Any:
         graph = self._run(lambda: self.search.neighbors(X), X)

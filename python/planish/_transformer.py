@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,15 @@ if TYPE_CHECKING:
     from ._types import Coordinates, MatrixLike
 
 # Names a fit leaves behind that do not end with an underscore.
-_PRIVATE_STATE = ("_model", "_input", "_lazy", "_training", "_n_features_out", "_inverse")
+_PRIVATE_STATE = (
+    "_model",
+    "_input",
+    "_lazy",
+    "_training",
+    "_n_features_out",
+    "_inverse",
+    "_fit_dtype",
+)
 
 
 class CoreTransformer(  # type: ignore[misc, unused-ignore]
@@ -43,6 +52,7 @@ class CoreTransformer(  # type: ignore[misc, unused-ignore]
     embedding_: Coordinates
     _model: _core.Model
     _input: Input
+    _fit_dtype: str
 
     def transform(self, X: MatrixLike) -> Coordinates:
         """Compute the coordinates of new rows.
@@ -101,6 +111,43 @@ class CoreTransformer(  # type: ignore[misc, unused-ignore]
             self.embedding_ = _data.as_dtype(placed, dtype)
             self._n_features_out = self.embedding_.shape[1]
         self._model, self._input = model, given
+        self._fit_dtype = np.dtype(dtype).name
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted estimator into a file, for :func:`planish.load`.
+
+        The file is in the safetensors format: arrays, and one JSON header with
+        the method, its parameters, the names of the columns and the version of
+        planish. Nothing in it is executed when it is read, unlike a pickle. The
+        file appears under its name when it is complete, and a file that was
+        there stays as it is until then.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write; by custom it ends with ``.planish``.
+
+        Raises
+        ------
+        ParameterError
+            A parameter cannot be stored, such as a Python function; use pickle.
+        ModelFileError
+            The folder is not there or cannot be written, or the disk is full.
+
+        Examples
+        --------
+        >>> import tempfile, planish
+        >>> X, _ = planish.datasets.swiss_roll(200)
+        >>> isomap = planish.Isomap(n_neighbors=8).fit(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     isomap.save(f"{folder}/roll.planish")
+        ...     again = planish.load(f"{folder}/roll.planish")
+        >>> bool((again.transform(X) == isomap.transform(X)).all())
+        True
+        """
+        from .model_files import write
+
+        write(self, path)
 
     def _forget(self) -> None:
         for name in list(vars(self)):

@@ -22,6 +22,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "MemoryNeedError",
+    "ModelFileError",
     "NegativeEigenvalueWarning",
     "NotConvergedError",
     "OutlierWarning",
@@ -79,6 +80,10 @@ class MemoryNeedError(PlanishError, MemoryError):
         super().__init__(*args)
         self.need = need
         self.available = available
+
+
+class ModelFileError(PlanishError, ValueError, OSError):
+    """A model file cannot be read or written; the message names the path and the reason."""
 
 
 class NotConvergedError(PlanishError, RuntimeError):

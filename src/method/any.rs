@@ -1,10 +1,12 @@
 //! Methods and fitted models behind a pointer: what the registry returns and the
 //! Python module keeps.
 
+use std::path::Path;
+
 use ndarray::{Array2, ArrayView2};
 use serde::Serialize;
 
-use super::{Attribute, Fitted, Method, Model, fit};
+use super::{Attribute, Fitted, Method, Model, Package, fit};
 use crate::context::Ctx;
 use crate::error::{Result, Warning};
 use crate::input::{Data, Input};
@@ -77,6 +79,14 @@ pub trait AnyModel: Sealed + Send + Sync {
     /// # Errors
     /// See [`Fitted::save`].
     fn save(&self) -> Result<Vec<u8>>;
+    /// See [`Fitted::save_to`].
+    ///
+    /// # Errors
+    /// See [`Fitted::save_to`].
+    fn save_to(&self, path: &Path) -> Result<()>;
+    /// The model taken apart, for callers that add to its file.
+    #[doc(hidden)]
+    fn package(&self) -> Result<Package>;
 }
 
 impl<M: Model + Serialize> AnyModel for Fitted<M> {
@@ -103,6 +113,12 @@ impl<M: Model + Serialize> AnyModel for Fitted<M> {
     }
     fn save(&self) -> Result<Vec<u8>> {
         self.save()
+    }
+    fn save_to(&self, path: &Path) -> Result<()> {
+        self.save_to(path)
+    }
+    fn package(&self) -> Result<Package> {
+        self.package()
     }
 }
 

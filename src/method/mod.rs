@@ -13,7 +13,7 @@
 
 mod any;
 mod attribute;
-mod saved;
+pub(crate) mod saved;
 
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -23,12 +23,13 @@ use crate::error::{Error, Result, Warning};
 use crate::input::check::check_entries;
 use crate::input::scale::{ScaledData, scale_of_affinities, scale_of_data};
 use crate::input::{Data, Input, check_finite, check_points};
-use crate::params::Params;
+use crate::params::{Params, Value};
 use crate::scale::Scale;
 
 pub use any::{AnyMethod, AnyModel, transform};
 pub use attribute::{Attribute, Units};
-pub(crate) use saved::read;
+pub use saved::Package;
+pub(crate) use saved::{About, Saved, load, read};
 
 /// What multiplying all data by a number does to the distances a method works with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,6 +142,9 @@ pub struct Fitted<M> {
     /// The coordinates in the units of the data, where the model's are not.
     embedding: Option<Array2<f64>>,
     warnings: Vec<Warning>,
+    /// In the header of a file, not in its tree.
+    #[serde(skip)]
+    about: About,
 }
 
 /// What fitting the method `T` gives, for signatures and fields: `planish::Model<Isomap>`.
@@ -151,7 +155,8 @@ pub(crate) fn fit<T: Method>(method: &T, data: Data<'_>, ctx: &Ctx) -> Result<Fi
     let compute = |data: Data<'_>, lengths: Scale, ctx: &Ctx| {
         if lengths.is_one() { method.fit(data, ctx) } else { method.rescaled(lengths).fit(data, ctx) }
     };
-    drive_checked(T::NAME, data, method.takes_missing(), method.scaling(), ctx, compute)
+    let fitted = drive_checked(T::NAME, data, method.takes_missing(), method.scaling(), ctx, compute)?;
+    Ok(fitted.with_parameters(method.values()))
 }
 
 /// The driver of every fit: `compute` gets data at a safe scale, what distances were
@@ -187,7 +192,8 @@ fn drive_checked<M: Model>(
             .then(|| model.embedding().map(|placed| placed.mapv(|value| power.back(value))))
             .flatten();
         let method = method.to_string();
-        let fitted = Fitted { method, model, scaling, scale, lengths, embedding, warnings };
+        let about = About::data(data);
+        let fitted = Fitted { method, model, scaling, scale, lengths, embedding, warnings, about };
         fitted.check(data.rows())?;
         Ok(fitted)
     })
@@ -234,6 +240,12 @@ impl<M: Model> Fitted<M> {
     /// What the user should know although the fit stands.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
+    }
+
+    /// With the parameters it was fitted with, for its file.
+    pub(crate) fn with_parameters(mut self, parameters: Vec<(&'static str, Value)>) -> Self {
+        self.about.parameters = parameters.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+        self
     }
 
     /// What the method computed, at the scale it worked at.
@@ -331,17 +343,6 @@ impl<M: Model> Fitted<M> {
             ))),
             None => Ok(()),
         }
-    }
-}
-
-impl<M: Model + Serialize> Fitted<M> {
-    /// The model as bytes, with the name of its method, the version of the library and a
-    /// checksum; read by the method's `restore` or [`crate::methods::restore`].
-    ///
-    /// # Errors
-    /// A model that cannot be written.
-    pub fn save(&self) -> Result<Vec<u8>> {
-        saved::write(&self.method, self)
     }
 }
 

@@ -4,6 +4,8 @@
 //! name stands for is decided here and nowhere else; the Python classes are
 //! compared with [`all`] by a test.
 
+use std::path::Path;
+
 use ndarray::Array2;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -12,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::extend::{FittedKernelMap, KernelMap};
 use crate::input::Input;
 use crate::method;
-use crate::method::{AnyMethod, AnyModel, Fitted, Method, Model, ModelOf};
+use crate::method::{AnyMethod, AnyModel, Fitted, Method, Model, ModelOf, Saved};
 use crate::params::{Params, Value};
 
 /// Declares a method's parameters: the shared ones and its own.
@@ -123,6 +125,14 @@ macro_rules! methods {
             pub fn restore(bytes: &[u8]) -> Result<ModelOf<$ty>> {
                 method::read(<$ty as Params>::NAME, bytes)
             }
+
+            /// The model in a file that [`Fitted::save_to`] or Python's `save` wrote.
+            ///
+            /// # Errors
+            /// A file that cannot be read, is no model of this method, or damaged.
+            pub fn load(path: impl AsRef<Path>) -> Result<ModelOf<$ty>> {
+                method::load(<$ty as Params>::NAME, path.as_ref())
+            }
         })+
 
         /// Every method with its default parameters.
@@ -152,6 +162,19 @@ macro_rules! methods {
             }
             Err(unknown(name))
         }
+
+        /// The model of an opened file, of whichever method.
+        pub(crate) fn model_of_file(saved: &Saved<'_>, path: &Path) -> Result<Box<dyn AnyModel>> {
+            let name = saved.method();
+            $(if name == <$ty as Params>::NAME {
+                return Ok(Box::new(saved.model_of_file::<<$ty as Method>::Model>(name, path)?));
+            })+
+            if name == <KernelMap as Params>::NAME {
+                return Ok(Box::new(saved.model_of_file::<FittedKernelMap>(name, path)?));
+            }
+            let (path, known) = (path.display().to_string(), unknown(name));
+            Err(Error::ModelFile { path, why: format!("cannot be read: {known}") })
+        }
     };
 }
 
@@ -171,7 +194,25 @@ methods!(
     diffusion_maps::DiffusionMaps,
 );
 
+/// The model in a file that [`Fitted::save_to`] or Python's `save` wrote: of any method, or
+/// a kernel map.
+///
+/// # Errors
+/// A file that cannot be read, is no model, or damaged.
+pub fn load(path: impl AsRef<Path>) -> Result<Box<dyn AnyModel>> {
+    let path = path.as_ref();
+    model_of_file(&Saved::open(path)?, path)
+}
+
 impl KernelMap {
+    /// The map in a file that [`Fitted::save_to`] or Python's `save` wrote.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is no kernel map, or damaged.
+    pub fn load(path: impl AsRef<Path>) -> Result<Fitted<FittedKernelMap>> {
+        method::load(<KernelMap as Params>::NAME, path.as_ref())
+    }
+
     /// The map that [`Fitted::save`] wrote.
     ///
     /// # Errors
@@ -185,7 +226,7 @@ fn boxed<M: Model + Serialize + DeserializeOwned + 'static>(
     name: &str,
     state: &[u8],
 ) -> Result<Box<dyn AnyModel>> {
-    Ok(Box::new(method::read::<Fitted<M>>(name, state)?))
+    Ok(Box::new(method::read::<M>(name, state)?))
 }
 
 fn unknown(name: &str) -> Error {

@@ -22,6 +22,7 @@ fn class_of(error: &Error) -> (&'static str, &'static str) {
         Error::Memory { .. } => ("Memory", "MemoryNeedError"),
         Error::NotConverged(_) => ("NotConverged", "NotConvergedError"),
         Error::Restore(_) => ("Restore", "InputError"),
+        Error::ModelFile { .. } => ("ModelFile", "ModelFileError"),
         Error::Cancelled => ("Cancelled", "CancelledError"),
     }
 }
@@ -40,6 +41,7 @@ fn examples() -> Vec<Error> {
         Error::Memory { what: text(), need: 0, available: 0, hint: text() },
         Error::NotConverged(text()),
         Error::Restore(text()),
+        Error::ModelFile { path: text(), why: text() },
         Error::Cancelled,
     ]
 }

@@ -9,6 +9,7 @@ mod convert;
 mod datasets;
 mod dimension;
 mod errors;
+mod model_files;
 mod quality;
 mod run;
 mod stages;
@@ -277,6 +278,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fit, module)?)?;
     module.add_function(wrap_pyfunction!(fit_kernel_map, module)?)?;
     module.add_function(wrap_pyfunction!(restore, module)?)?;
+    module.add_function(wrap_pyfunction!(model_files::save_model, module)?)?;
+    module.add_function(wrap_pyfunction!(model_files::load_model, module)?)?;
+    module.add_function(wrap_pyfunction!(model_files::inspect_model, module)?)?;
     module.add_function(wrap_pyfunction!(kneighbors, module)?)?;
     module.add_function(wrap_pyfunction!(geodesic_distances, module)?)?;
     module.add_function(wrap_pyfunction!(estimate_memory, module)?)?;

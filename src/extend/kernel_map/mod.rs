@@ -118,13 +118,14 @@ impl KernelMap {
             let kind = data.kind();
             return Err(Error::input(format!("the kernel map is made of points, it cannot use {kind}")));
         }
-        method::drive(Self::NAME, data, Scaling::Distances, ctx, |data, _, ctx| match data {
+        let fitted = method::drive(Self::NAME, data, Scaling::Distances, ctx, |data, _, ctx| match data {
             Data::Points(points) => {
                 self.check(points, coordinates)?;
                 self.fit_checked(points, coordinates, ctx)
             }
             other => Err(Error::input(format!("expected points, got {}", other.kind()))),
-        })
+        })?;
+        Ok(fitted.with_parameters(self.values()))
     }
 
     fn check(&self, points: PointsRef<'_>, coordinates: ArrayView2<'_, f64>) -> Result<()> {

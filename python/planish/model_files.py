@@ -1,0 +1,444 @@
+"""Model files: fitted estimators written down, read back, and looked at.
+
+A file is in the safetensors format, the same from Python and from Rust; the Rust core writes
+and checks it. Here is what Python adds: the estimator's parameters, names of columns, what X
+was, and attributes that the core does not know. The guide describes the layout.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core, _data, _inputs
+from ._stored import Decoder, Encoder, NotStorableError, estimator_class
+from .exceptions import ModelFileError, ParameterError
+
+if TYPE_CHECKING:
+    from ._embedding import Embedding
+    from ._transformer import CoreTransformer
+
+__all__ = ["ModelInfo", "inspect", "load"]
+
+# State of a fitted estimator whose name does not end with an underscore.
+_STATE = ("_input", "_n_features_out", "_inverse", "_fit_dtype", "_sklearn_output_config")
+# What is in the header under a name of its own.
+_IN_HEADER = ("n_features_in_", "feature_names_in_", "estimator_")
+
+
+# -- writing ------------------------------------------------------------------------------
+
+
+def write(estimator: CoreTransformer, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator into a file; the method ``save`` of every estimator."""
+    check_is_fitted(estimator)
+    name = type(estimator).__name__
+    try:
+        known = estimator_class(name)
+    except ValueError:
+        known = None
+    if known is not type(estimator):
+        raise ParameterError(
+            f"{name} is a class of your own, and a model file holds only those of planish; use "
+            "pickle, or fit the class it is derived from"
+        )
+    encode = Encoder()
+    parameters = _parameters(estimator, encode)
+    try:
+        state, own = _state(estimator, encode)
+    except NotStorableError as error:
+        raise ParameterError(
+            f"the fit of {name} used {error.what}, which a model file cannot hold, because "
+            "nothing in it is executed when it is loaded; use pickle instead"
+        ) from error
+    names = getattr(estimator, "feature_names_in_", None)
+    said = {
+        "class": name,
+        "parameters": parameters,
+        "feature_names": None if names is None else [str(one) for one in names],
+        "n_features_in": int(estimator.n_features_in_),
+        "dtype": _dtype_of(estimator),
+        "python": {"of_the_core": own, "state": state},
+    }
+    _core.save_model(estimator._model, _path(path), json.dumps(said), encode.arrays)
+
+
+def _parameters(estimator: CoreTransformer, encode: Encoder) -> dict[str, Any]:
+    stored = {}
+    for name, value in estimator.get_params(deep=False).items():
+        try:
+            stored[name] = encode.parameter(name, value, "parameters")
+        except NotStorableError as error:
+            way = "use pickle instead"
+            if name in ("callback", "random_state"):
+                way = f"set_params({name}=None) first (transform does not need it), or use pickle"
+            raise ParameterError(
+                f"parameter `{name}`: it is or contains {error.what}, which a model file cannot "
+                f"hold, because nothing in it is executed when it is loaded; {way}"
+            ) from error
+    return stored
+
+
+def _state(estimator: CoreTransformer, encode: Encoder) -> tuple[dict[str, Any], list[str]]:
+    """Return the attributes the core does not know, and the names of those it does."""
+    known = _core_attributes(estimator._model, _dtype_of(estimator))
+    state, own = {}, []
+    for name, value in vars(estimator).items():
+        if name in _IN_HEADER or not _is_state(name):
+            continue
+        if name in known and _same(value, known[name]):
+            own.append(name)
+        else:
+            state[name] = encode(value, f"python.{name}")
+    return state, own
+
+
+def _is_state(name: str) -> bool:
+    return name in _STATE or (name.endswith("_") and not name.startswith("_"))
+
+
+def _core_attributes(model: _core.Model, dtype: Any) -> dict[str, Any]:
+    found = {f"{n}_": _data.from_core(value) for n, value in model.attributes().items()}
+    placed = model.embedding
+    if placed is not None:
+        found["embedding_"] = _data.as_dtype(placed, np.dtype(dtype))
+    return found
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two attributes are the same to the bit."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        alike = one.dtype == other.dtype and one.shape == other.shape
+        alike = alike and one.flags.f_contiguous == other.flags.f_contiguous
+        return alike and not one.dtype.hasobject and np.array_equal(_raw(one), _raw(other))
+    if _data.is_sparse(one):
+        parts = ("data", "indices", "indptr")
+        return one.shape == other.shape and all(
+            _same(getattr(one, part), getattr(other, part)) for part in parts
+        )
+    if isinstance(one, float):
+        return one.hex() == other.hex()
+    return isinstance(one, (bool, int, str, type(None))) and one == other
+
+
+def _raw(array: Any) -> Any:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _dtype_of(estimator: CoreTransformer) -> str:
+    # Estimators of older pickles do not say.
+    return str(vars(estimator).get("_fit_dtype", "float64"))
+
+
+def _path(path: str | os.PathLike[str]) -> str:
+    try:
+        found = os.fspath(path)
+    except TypeError as error:
+        raise ParameterError(f"parameter `path`: expected a path, got {path!r}") from error
+    if not isinstance(found, str) or not found or "\0" in found:
+        raise ParameterError(f"parameter `path`: expected the name of a file, got {path!r}")
+    return found
+
+
+# -- reading ------------------------------------------------------------------------------
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a fitted estimator from a file that ``save`` wrote, in Python or in Rust.
+
+    Nothing in the file is executed. Its checksum and every size it declares are
+    checked before they are used.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    estimator : object
+        The estimator as it was when it was saved: its parameters, its fitted
+        attributes, and a ``transform`` that gives the same bits. Attributes that
+        are computed from the training data when first asked for are not in the
+        file. An estimator that was wrapped by :class:`KernelMap` is there by its
+        parameters if it is one of planish, and else by its description only.
+
+    Raises
+    ------
+    ModelFileError
+        The file is not there, cut short, changed, written by a later version in a
+        newer format, or not a model file; the message says which.
+
+    See Also
+    --------
+    planish.model_files.inspect : What is in a file, without loading it.
+
+    Examples
+    --------
+    >>> import tempfile, planish
+    >>> X, _ = planish.datasets.swiss_roll(100)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     planish.PCA(2).fit(X).save(f"{folder}/pca.planish")
+    ...     planish.load(f"{folder}/pca.planish")
+    PCA(n_components=2)
+    """
+    path = _path(path)
+    model, text, arrays = _core.load_model(path)
+    with _fits_together(path):
+        header = json.loads(text)
+        cls = estimator_class(header["class"])
+        if getattr(cls, "_method", "KernelMap") != header["method"]:
+            raise ValueError(f"{header['class']} is not the class of {header['method']}")
+        decode = Decoder({name: (dtype, tuple(s), raw) for name, dtype, s, raw in arrays})
+        given = {name: decode(value) for name, value in header["parameters"].items()}
+        if header["python"] is None:
+            return _from_rust(cls, model, header, given)
+        return _from_python(cls, model, header, given, decode)
+
+
+@contextmanager
+def _fits_together(path: str) -> Iterator[None]:
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except Exception as error:
+        raise ModelFileError(
+            f"the model file '{path}' cannot be read: it does not fit together "
+            f"({type(error).__name__}: {error})"
+        ) from error
+
+
+def _new(cls: Any, header: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+    estimator = cls(**given)
+    estimator.n_features_in_ = int(header["n_features_in"])
+    names = header["feature_names"]
+    if names is not None:
+        if len(names) != estimator.n_features_in_:
+            raise ValueError(f"{len(names)} names of {estimator.n_features_in_} columns")
+        estimator.feature_names_in_ = np.array([str(one) for one in names], dtype=object)
+    return estimator
+
+
+def _from_python(
+    cls: Any,
+    model: _core.Model,
+    header: Mapping[str, Any],
+    given: Mapping[str, Any],
+    decode: Decoder,
+) -> Any:
+    estimator = _new(cls, header, given)
+    python = header["python"]
+    known = _core_attributes(model, header["dtype"])
+    state = {name: known[name] for name in python["of_the_core"]}
+    for name, value in python["state"].items():
+        if not _is_state(name):
+            raise ValueError(f"{name!r} is not an attribute of a fitted estimator")
+        state[name] = decode(value)
+    if not isinstance(state.get("_input"), _inputs.Input):
+        raise ValueError("it does not say what X is")
+    vars(estimator).update(state, _model=model)
+    if getattr(cls, "_on_demand", None):
+        estimator._lazy = {}
+    return estimator
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What is known of training rows that are not there."""
+
+    shape: tuple[int, int]
+    dtype: Any
+
+
+def _from_rust(
+    cls: Any, model: _core.Model, header: Mapping[str, Any], given: Mapping[str, Any]
+) -> Any:
+    names = cls._get_param_names()
+    estimator = _new(cls, header, {name: given[name] for name in names if name in given})
+    rows = _Rows((header["n_samples"], header["n_features_in"]), np.dtype(header["dtype"]))
+    found = _input_from_rust(cls, header["data"])
+    if hasattr(cls, "_method"):
+        embedding: Embedding = estimator
+        embedding._remember(model, found, rows)
+        vars(embedding).pop("_training", None)
+    else:
+        estimator._keep(model, found, rows.dtype)
+    return estimator
+
+
+def _input_from_rust(cls: Any, data: str) -> _inputs.Input:
+    affinities = cls.__name__ in ("SpectralEmbedding", "DiffusionMaps")
+    if data == "points":
+        return _inputs.Points()
+    if data == "distances":
+        return _inputs.Distances()
+    if data == "kernel":
+        return _inputs.Affinities() if affinities else _inputs.Kernel()
+    if data == "graph":
+        if cls.__name__ == "TSNE":
+            return _inputs.SparseAffinities()
+        return _inputs.Affinities() if affinities else _inputs.DistancesOrGraph()
+    if data == "neighborhoods":
+        from ._neighbors import SearchedNeighborhoods
+
+        return SearchedNeighborhoods(None, None)
+    raise ValueError(f"unknown kind of data {data!r}")
+
+
+# -- looking ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model file says about itself.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    method : str
+        The estimator's class, such as ``"Isomap"``.
+    parameters : dict
+        Its parameters by name; arrays and other objects as short descriptions.
+    feature_names : tuple of str or None
+        Names of the columns it was fitted on, where they had names.
+    n_features : int
+        Number of columns it was fitted on.
+    n_samples : int or None
+        Number of rows it was fitted on.
+    dtype : str
+        Type of the numbers it was fitted on.
+    version : str
+        The version of planish that wrote the file.
+    format : int
+        The number of the file's format.
+    arrays : list of (name, dtype, shape)
+        Its arrays.
+    bytes : int
+        Size of the file.
+    """
+
+    path: str
+    method: str
+    parameters: dict[str, Any]
+    feature_names: tuple[str, ...] | None
+    n_features: int
+    n_samples: int | None
+    dtype: str
+    version: str
+    format: int
+    arrays: list[tuple[str, str, tuple[int, ...]]]
+    bytes: int
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+def inspect(path: str | os.PathLike[str]) -> ModelInfo:
+    """Tell what is in a model file without loading it.
+
+    Only the header is read and checked; :func:`planish.load` also compares the
+    checksum of the arrays.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    info : ModelInfo
+        What the file says about itself; ``print`` shows it.
+
+    Raises
+    ------
+    ModelFileError
+        As :func:`planish.load`.
+
+    Examples
+    --------
+    >>> import tempfile, planish
+    >>> X, _ = planish.datasets.swiss_roll(100)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     planish.PCA(2).fit(X).save(f"{folder}/pca.planish")
+    ...     info = planish.model_files.inspect(f"{folder}/pca.planish")
+    >>> info.method, info.n_samples, info.n_features, info.parameters["n_components"]
+    ('PCA', 100, 3, 2)
+    """
+    path = _path(path)
+    text, arrays, size = _core.inspect_model(path)
+    found = [(name, dtype, tuple(shape)) for name, dtype, shape in arrays]
+    shapes = {name: (dtype, shape) for name, dtype, shape in found}
+    with _fits_together(path):
+        header = json.loads(text)
+        names = header["feature_names"]
+        return ModelInfo(
+            path=path,
+            method=header["class"],
+            parameters={n: _shown(value, shapes) for n, value in header["parameters"].items()},
+            feature_names=None if names is None else tuple(names),
+            n_features=header["n_features_in"],
+            n_samples=header["n_samples"],
+            dtype=header["dtype"],
+            version=header["version"],
+            format=header["format"],
+            arrays=found,
+            bytes=size,
+        )
+
+
+def _shown(value: Any, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> Any:
+    """Return a stored parameter as a person reads it."""
+    if isinstance(value, list):
+        return [_shown(one, shapes) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "$tensor" in value:
+        dtype, shape = shapes[value["$tensor"]]
+        return f"<{dtype} array of shape {shape}>"
+    if "$estimator" in value:
+        inner = {n: _shown(one, shapes) for n, one in value["parameters"].items()}
+        return f"{value['$estimator']}({', '.join(f'{n}={one!r}' for n, one in inner.items())})"
+    if "$sparse" in value:
+        return f"<{value['$sparse']} of shape {tuple(value['shape'])}>"
+    if "$unsaved" in value:
+        return f"<{value['$unsaved']}>"
+    plain = {"$scalar", "$float", "$int", "$tuple"} & value.keys()
+    if plain:
+        return Decoder({})(value)
+    mark = next((key for key in value if key.startswith("$")), None)
+    if mark is not None:
+        return f"<{mark[1:].replace('_', ' ')}>"
+    return {name: _shown(one, shapes) for name, one in value.items()}
+
+
+_NAMES_SHOWN = 8
+
+
+def _lines(info: ModelInfo) -> Iterable[str]:
+    rows = "" if info.n_samples is None else f"{info.n_samples} rows of "
+    yield f"{info.path}: {info.method}, {info.bytes:,} bytes"
+    yield f"  written by planish {info.version}, format {info.format}"
+    yield f"  fitted on {rows}{info.n_features} columns, {info.dtype}"
+    if info.feature_names is not None:
+        shown = ", ".join(info.feature_names[:_NAMES_SHOWN])
+        more = len(info.feature_names) - _NAMES_SHOWN
+        yield f"  columns: {shown}" + (f", and {more} more" if more > 0 else "")
+    yield "  parameters:"
+    width = max((len(name) for name in info.parameters), default=0)
+    for name, value in info.parameters.items():
+        yield f"    {name:<{width}}  {value!r}"
+    yield "  arrays:"
+    width = max((len(name) for name, *_ in info.arrays), default=0)
+    for name, dtype, shape in info.arrays:
+        yield f"    {name:<{width}}  {dtype} {' x '.join(map(str, shape)) or 'scalar'}"
