@@ -131,8 +131,9 @@ def test_names_of_no_method(text, said, capsys):
         (int | None, "none", None),
         (float, "1e-3", 1e-3),
         (float, "inf", float("inf")),
+        (float, "2", 2),  # of PCA's components: two, not a share of the variance
         (bool | int, "yes", True),
-        (list[float] | float, "3", 3.0),
+        (list[float] | float, "3", 3),
         (list[float] | float, "3,4.5", [3.0, 4.5]),
         (dict[str, int] | None, '{"a": 1}', {"a": 1}),
     ],

@@ -40,7 +40,7 @@ _EXAMPLES = """Examples:
   # from CSV to an embedding
   planish embed data.csv -o map.csv
   # choose the method, scale the columns, keep an identifier, draw a picture
-  planish embed data.csv -o map.csv --method tsne --scale standard --id name --plot map.png
+  planish embed flowers.csv -o map.csv --method tsne --scale standard --id name,species
   # what does a method take?
   planish embed --method isomap --help
   # fit once, then place new rows, more than fit into memory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ from .pictures import check_picture, save
 from .registry import method_named
 from .running import running, running_options
 from .scaling import KINDS, Scaling
-from .screen import Command, Option, show, table, told, warn
+from .screen import Command, Option, narrow, show, table, told, warn
 
 _HELP = """Run several methods on the same rows and set time, memory and quality side by side.
 
@@ -25,11 +26,13 @@ for a map that keeps all neighbours; planish methods tells what each method is f
 _EXAMPLES = (
     ("planish compare data.csv", "a choice of methods by the number of rows"),
     (
-        "planish compare data.csv --methods pca,isomap,tsne --labels species --plot maps.png",
+        "planish compare flowers.csv -x name --methods pca,isomap,tsne --labels species --plot maps.png",
         "these methods, judged by classes too, and their maps",
     ),
     ("planish compare data.csv -o table.csv", "the table as a file"),
 )
+#: The widest name on a narrow terminal.
+_NAME = 18
 
 
 class CompareCommand(Command):
@@ -75,13 +78,10 @@ def run(**_: Any) -> None:
         Outputs().stage(picture)
     chosen = None
     if ctx.params["methods"]:
-        named = [method_named(one) for one in ctx.params["methods"].split(",")]
-        chosen = {
-            ":".join([one.name, *one.fixed.values()]): (
-                one.kind.__name__ if not one.fixed else _with_variant(one, ctx)
-            )
-            for one in named
-        }
+        chosen = {}
+        for name in ctx.params["methods"].split(","):
+            one = method_named(name)
+            chosen[name.strip()] = one.kind.__name__ if not one.fixed else _with_variant(one, ctx)
     rows = read_whole(ctx, beside=("class_column",))
     scaling = Scaling.learned(ctx.params["scale"], rows.X)
     X = rows.X if scaling is None else scaling.applied(rows.X)
@@ -108,7 +108,7 @@ def _with_variant(one: Any, ctx: click.Context) -> Any:
     typed = {name: ctx.params[name] for name in ("n_components", "n_neighbors")
              if name in parameters and ctx.params.get(name) is not None}  # fmt: skip
     typed.setdefault("n_components", 2)
-    return one.kind(**one.fixed, **typed, **running(ctx, one.kind))
+    return one.kind(**one.fixed, **typed, **{**running(ctx, one.kind), "verbose": 0})
 
 
 def _measures(found: Any) -> list[str]:
@@ -119,7 +119,7 @@ def _show(found: Any, *, stderr: bool) -> None:
     from planish.comparison import in_bytes
 
     measures = _measures(found)
-    heads = ["method", "time", "memory", "peak", *(name.replace("_", " ") for name in measures)]
+    heads = ["method", "time", "memory", "peak", *map(_head, measures)]
     lines = [
         [
             one.name,
@@ -130,6 +130,11 @@ def _show(found: Any, *, stderr: bool) -> None:
         ]
         for one in found.rows
     ]
+    if narrow():  # what was measured says more than what was estimated
+        for line in lines:
+            line[0] = "\n".join(textwrap.wrap(line[0], _NAME))
+        gone = 2 if any(one.peak is not None for one in found.rows) else 3
+        heads, *lines = ([*line[:gone], *line[gone + 1 :]] for line in (heads, *lines))
     show(table(heads, lines, numbers=range(1, len(heads))), stderr=stderr)
     if len(found.sample) < found.n_samples:
         show(f"fitted on {len(found.sample)} of {found.n_samples} rows (--sample)", stderr=stderr)
@@ -138,6 +143,13 @@ def _show(found: Any, *, stderr: bool) -> None:
             warn(f"{one.name} failed: {one.error.partition(': ')[2] or one.error}")
         for text in one.warnings:
             warn(f"{one.name}: {text.partition(': ')[2] or text}")
+
+
+def _head(measure: str) -> str:
+    words = measure.replace("_", " ")
+    if not narrow():
+        return words
+    return words.replace("trustworthiness", "trust-\nworthiness").replace(" ", "\n")
 
 
 def _write(target: str, kind: str, outputs: Outputs, found: Any) -> None:

@@ -84,7 +84,7 @@ command = Command(
                      help="Number of points."),
     ],
     help=_HELP,
-    examples=(("planish demo", "in ./planish-demo"), ("planish demo /tmp/roll", "elsewhere")),
+    examples=(("planish demo", "in ./planish-demo"), ("planish demo roll --rows 500", "elsewhere, with fewer points")),
     short_help="Make a data set and its picture.",
     no_args_is_help=False,
 )  # fmt: skip

@@ -37,7 +37,7 @@ isomap1). With --method NAME --help the parameters of that method are shown too.
 _EXAMPLES = (
     ("planish embed data.csv -o map.csv", "from CSV to an embedding"),
     (
-        "planish embed data.csv -o map.csv --columns 'x*' --id name --scale standard",
+        "planish embed flowers.csv -o map.csv --columns 'x*' --id name --scale standard",
         "some columns, of equal weight; a name beside each row",
     ),
     (
@@ -45,7 +45,7 @@ _EXAMPLES = (
         "a method that is one of several: local tangent space alignment",
     ),
     (
-        "planish embed data.csv -o map.csv --plot map.png --color species --report",
+        "planish embed flowers.csv -o map.csv -x name --plot map.png --color species --report",
         "a picture coloured by a column, and how good the map is",
     ),
     (
@@ -177,7 +177,7 @@ def run(**_: Any) -> None:
         if ctx.params["save_model"]:
             model.save(estimator, scaling, outputs.stage(ctx.params["save_model"]))
         if ctx.params["plot"]:
-            colour = colouring(table.beside["--color"]) if "--color" in table.beside else {}
+            colour = colouring(ctx.params["color"], table.beside["--color"]) if table.beside else {}
             with told():
                 draw(ctx.params["plot"], outputs, estimator if _drawable(estimator) else Y, **colour)
         report = _report(ctx, estimator, X, Y) if ctx.params["report"] else None

@@ -24,6 +24,8 @@ TITLE = "Input"
 #: Numbers that are read at once.
 _BLOCK = 1 << 21
 _MOST_ROWS = 1 << 16
+#: Whole numbers with no more values than this are classes in pictures.
+_CLASSES = 20
 
 
 def table_argument(name: str = "source", metavar: str = "IN") -> click.Argument:
@@ -212,13 +214,27 @@ def as_array(column: Any) -> NDArray[Any]:
         return np.array([None if one in (None, "") else str(one) for one in texts], dtype=object)
 
 
-def colouring(column: Any) -> Mapping[str, NDArray[Any]]:
+class Named:
+    """A column with its name, for legends."""
+
+    def __init__(self, name: str, values: NDArray[Any]) -> None:
+        self.name, self.values = name, values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def colouring(name: str, column: Any) -> Mapping[str, Named]:
     """Return a column as `labels` or `values` of a picture."""
     found = as_array(column)
     if found.dtype == object:
-        return {"labels": found}
-    known = found[np.isfinite(found.astype(np.float64))]
-    whole = bool((known == np.round(known)).all()) and len(np.unique(known)) <= 20  # noqa: PLR2004
-    if whole:
-        return {"labels": np.array([None if v != v else int(v) for v in found], dtype=object)}  # noqa: PLR0124
-    return {"values": found.astype(np.float64)}
+        return {"labels": Named(name, found)}
+    numbers = found.astype(np.float64)
+    known = numbers[np.isfinite(numbers)]
+    if bool((known == np.round(known)).all()) and len(np.unique(known)) <= _CLASSES:
+        texts = [int(value) if np.isfinite(value) else None for value in numbers]
+        return {"labels": Named(name, np.array(texts, dtype=object))}
+    return {"values": Named(name, numbers)}

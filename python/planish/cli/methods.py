@@ -9,7 +9,7 @@ import click
 from . import docstrings
 from .parameters import Value, shown
 from .registry import Method, method_named, methods
-from .screen import Command, sentences, show, table
+from .screen import Command, narrow, sentences, show, table
 
 _HELP = """List the methods, or tell all of one.
 
@@ -33,17 +33,34 @@ def run(name: str | None) -> None:
 
 
 def _show_all() -> None:
-    lines = []
+    described = []
     for name, one in methods().items():
-        variants = "".join(f"\n  :{word}" for word in one.variants if word != "auto")
-        lines.append([name + variants, docstrings.noted(one.kind, "Use") or
-                      docstrings.summary(one.kind), docstrings.noted(one.kind, "Time"),
-                      *(_memory(one, rows) for rows in _SIZES[1:])])  # fmt: skip
-    heads = ["method", "for", "time", *(f"{rows // 1000}k rows" for rows in _SIZES[1:])]
+        variants = [f"  :{word}" for word in one.variants if word != "auto"]
+        use = docstrings.noted(one.kind, "Use") or docstrings.summary(one.kind)
+        memory = [_memory(one, rows) for rows in _SIZES[1:]]
+        described.append((name, variants, use, docstrings.noted(one.kind, "Time"), memory))
+    sizes = [f"{rows // 1000}k rows" for rows in _SIZES[1:]]
+    if narrow():
+        lines = [
+            [
+                "\n".join([name, *variants]),
+                f"{use}\nTime: {time}\nMemory: {memory[0]} for {sizes[0]}, {memory[1]} for {sizes[1]}.\n",
+            ]
+            for name, variants, use, time, memory in described
+        ]
+        made = table(["method", "for"], lines)
+    else:
+        lines = [
+            ["\n".join([name, *variants]), use, time, *memory]
+            for name, variants, use, time, memory in described
+        ]
+        made = table(["method", "for", "time", *sizes], lines, numbers=(3, 4))
     show(
-        table(heads, lines, numbers=(3, 4)),
-        f"Memory of a fit of {_COLUMNS} columns is in the last two columns.",
-        "n rows, k neighbours, D columns. planish methods NAME tells more of one.",
+        made,
+        sentences(
+            f"n rows, k neighbours, D columns; memory of a fit of {_COLUMNS} columns. planish methods "
+            "NAME tells more of one."
+        ),
     )
 
 

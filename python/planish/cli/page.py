@@ -23,9 +23,9 @@ IN is a map with one column for each coordinate, such as planish embed writes. E
 column can be coloured by and is shown for the row under the pointer; rows can be lassoed.
 """
 _EXAMPLES = (
-    ("planish embed data.csv -o map.csv --columns 'x*' --id '*'", "a map, with all columns"),
+    ("planish embed flowers.csv -o map.csv --columns 'x*' --id '*'", "a map, with all columns"),
     ("planish page map.csv -o map.html --color species", "to look at it"),
-    ("planish page map.csv -o map.html --columns isomap0,isomap1,isomap2", "these coordinates"),
+    ("planish page map.csv -o map.html --columns isomap0,isomap1", "these coordinates"),
 )
 
 
@@ -47,17 +47,14 @@ def run(**_: Any) -> None:
         out = matching(reader, ctx.params["exclude"], "--exclude")
         others = [one for one in reader.columns if one not in {*choice.features, *out}]
         parts = list(read(reader, choice, ctx, beside=others))
-        first = {} if ctx.params["color"] is None else {
-            ctx.params["color"]: matching(reader, [ctx.params["color"]], "--color")[0]
-        }  # fmt: skip
+        colour = ctx.params["color"] and matching(reader, [ctx.params["color"]], "--color")[0]
     finally:
         reader.close()
     Y = np.concatenate([part.X for part in parts])
     beside = {name: joined([part.carried[name] for part in parts]) for name in others}
     settings: dict[str, Any] = {}
-    for name in first.values():
-        if name in beside:
-            settings |= colouring(beside.pop(name))
+    if colour in beside:
+        settings |= colouring(colour, beside.pop(colour))
     settings["columns"] = {name: as_array(column) for name, column in beside.items()}
     if ctx.params["images"] is not None:
         from .files.arrays import load_array

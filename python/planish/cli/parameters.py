@@ -144,8 +144,7 @@ class Value(click.ParamType):
         if len(words) > _MANY_WORDS:
             words = ["NAME"]
         parts = words
-        parts += ["INTEGER"] if kind.whole else []
-        parts += ["NUMBER"] if kind.real and not kind.whole else []
+        parts += ["NUMBER"] if kind.real else ["INTEGER"] if kind.whole else []
         parts += ["yes", "no"] if kind.truth else []
         parts += ["FILE"] if kind.array else []
         parts += ["JSON"] if kind.mapping else []
@@ -181,7 +180,8 @@ class Value(click.ParamType):
             return folded[lower.replace("-", "_")]
         if kind.truth and lower in ("yes", "no", "true", "false"):
             return lower in ("yes", "true")
-        for allowed, read in ((kind.whole, int), (kind.real, float)):
+        # A float may be given as a whole number, which for some parameters is another thing.
+        for allowed, read in ((kind.whole or kind.real, int), (kind.real, float)):
             if allowed:
                 try:
                     return read(text)
@@ -200,8 +200,7 @@ class Value(click.ParamType):
     def _expected(self, text: str) -> str:
         kind = self.kind
         said = [listed_words(kind.words)] if kind.words else []
-        said += ["a whole number"] if kind.whole else []
-        said += ["a number"] if kind.real and not kind.whole else []
+        said += ["a number"] if kind.real else ["a whole number"] if kind.whole else []
         said += ["yes or no"] if kind.truth else []
         said += ["an NPY file"] if kind.array else []
         said += ['a JSON object such as {"p": 3}'] if kind.mapping else []

@@ -6,7 +6,6 @@ are kept with the model, so that new rows are scaled as the old ones were.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,22 +61,20 @@ class Scaling:
         scaled: NDArray[Any] = ((X - self.shift) / self.divisor).astype(X.dtype, copy=False)
         return scaled
 
-    def as_text(self) -> str:
-        """Return the scaling as JSON; every bit is kept."""
-        return json.dumps(
-            {"kind": self.kind, "shift": self.shift.tolist(), "divisor": self.divisor.tolist()}
-        )
+    def as_attribute(self) -> dict[str, dict[str, NDArray[np.float64]]]:
+        """Return the scaling as it is kept with a model."""
+        return {self.kind: {"shift": self.shift, "divisor": self.divisor}}
 
     @classmethod
-    def from_text(cls, text: str, width: int) -> Scaling:
-        """Read what `as_text` wrote, for a model of so many columns."""
+    def from_attribute(cls, kept: Any, width: int) -> Scaling:
+        """Read what `as_attribute` returned, for a model of so many columns."""
         try:
-            found = json.loads(text)
-            shift = np.asarray(found["shift"], dtype=np.float64)
-            divisor = np.asarray(found["divisor"], dtype=np.float64)
-            kind = str(found["kind"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise Failure(f"the scaling kept with the model cannot be read: {error}") from None
+            ((kind, found),) = kept.items()
+            shift, divisor = (
+                np.asarray(found[name], dtype=np.float64) for name in ("shift", "divisor")
+            )
+        except (AttributeError, ValueError, KeyError, TypeError):
+            raise Failure("the scaling kept with the model is not one of planish") from None
         if shift.shape != (width,) or divisor.shape != (width,) or not np.all(divisor != 0):
             raise Failure(f"the scaling kept with the model is not one of {width} columns")
-        return cls(kind, shift, divisor)
+        return cls(str(kind), shift, divisor)

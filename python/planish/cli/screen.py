@@ -21,6 +21,8 @@ from .faults import as_options
 #: The headings that come first and last in the help of a command.
 FIRST, LAST = "Method", "Running"
 _WIDEST = 100
+#: Columns of a terminal from which on tables of many columns fit; a first column that stays whole.
+_WIDE, _NAME = 130, 28
 _HEADING = re.compile(r"^(\S.*:)$", re.MULTILINE)
 _OPTION = re.compile(r"^(  )((?:-\w, )?--[^\n]*?)(?=  +\S|$)", re.MULTILINE)
 _EXAMPLE = re.compile(r"^(  )(planish .*)$", re.MULTILINE)
@@ -122,21 +124,32 @@ def console(*, stderr: bool = False) -> Any:
     return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
 
 
+def narrow() -> bool:
+    """Whether there is a terminal on which a wide table would break."""
+    return on_terminal(sys.stdout) and console().width < _WIDE
+
+
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: Iterable[int] = ()
 ) -> Any:
-    """Return a table for `console().print`; the columns `numbers` stand to the right."""
+    """Return a table for `show`; the columns `numbers` stand to the right and stay whole."""
     from rich import box
     from rich.table import Table
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    lines = [list(row) for row in rows]
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", collapse_padding=True)
     right = set(numbers)
     for at, head in enumerate(heads):
-        # Names stay whole; sentences wrap.
-        made.add_column(head, justify="right" if at in right else "left", overflow="fold",
-                        no_wrap=at == 0 or at in right)  # fmt: skip
-    for row in rows:
-        made.add_row(*(_escaped(cell) for cell in row))
+        whole = [part for line in lines for part in line[at].split("\n")] + head.split("\n")
+        widest = max(map(len, whole))
+        made.add_column(
+            head,
+            justify="right" if at in right else "left",
+            overflow="fold",
+            min_width=widest if at in right or (at == 0 and widest <= _NAME) else None,
+        )
+    for line in lines:
+        made.add_row(*map(_escaped, line))
     return made
 
 
@@ -164,7 +177,9 @@ def show(*things: Any, stderr: bool = False) -> None:
 def sentences(text: str, *, indent: str = "") -> str:
     """Return a text wrapped for a terminal."""
     width = min(_WIDEST, console().width)
-    return textwrap.fill(text, width, initial_indent=indent, subsequent_indent=indent)
+    return textwrap.fill(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def on_terminal(stream: IO[str] | None = None) -> bool:

@@ -26,10 +26,11 @@ memory. Columns are found by the names the model was fitted with, where there ar
 scaled as they were then. The output is what planish embed writes.
 """
 _EXAMPLES = (
-    ("planish transform map.planish new.csv -o placed.csv --id name", "place new rows"),
+    ("planish embed data.csv -o map.csv --save-model map.planish", "a map that can be extended"),
+    ("planish transform map.planish new.csv -o placed.csv --id name", "place new rows in it"),
     (
-        "planish transform pca.planish big.parquet -o placed.parquet",
-        "a table larger than memory",
+        "planish transform map.planish big.parquet -o placed.parquet",
+        "a table that is larger than memory",
     ),
     ("cat new.csv | planish transform map.planish - -o - | head", "in a pipe"),
 )
