@@ -57,7 +57,10 @@ TABLES = {
     "empty": ("", ["t.csv: the file is empty"]),
     "blank lines": ("\n\n", ["t.csv: the file is empty"]),
     "header only": ("a,b\n", ["there are names of columns, but no rows"]),
-    "missing": ("a,b\n1,2\n3,\n", ["row 1 (line 3), column 'b': the value is missing", "--missing"]),
+    "missing": (
+        "a,b\n1,2\n3,\n",
+        ["row 1 (line 3), column 'b': the value is missing", "--missing"],
+    ),
     "infinite": ("a,b\n1,inf\n", ["row 0 (line 2), column 'b': the value is infinite"]),
     "two names": ("a,a\n1,2\n", ["two columns have the name 'a'"]),
     "other delimiter": ("a;b\n1;2\n", ["separated by ';', say --delimiter ';'"]),
@@ -158,7 +161,9 @@ def test_a_declared_size_takes_no_memory(folder, capfd):
 
 def test_lists_of_other_lengths(capfd):
     pq.write_table(pa.table({"v": [[1.0, 2.0], [3.0, 4.0], [5.0], None]}), "v.parquet")
-    refused(capfd, ["embed", "v.parquet", "-o", "m.csv"], 1, "row 2, column 'v': there is a list of 1")
+    refused(
+        capfd, ["embed", "v.parquet", "-o", "m.csv"], 1, "row 2, column 'v': there is a list of 1"
+    )
 
 
 USES = {

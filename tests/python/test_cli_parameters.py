@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from typing import Literal
 
 import click
 import pytest
@@ -13,6 +14,7 @@ from planish.cli.app import COMMANDS, run
 from planish.cli.parameters import Kind, Value, kind_of, options_of, parameters_of
 
 METHODS = registry.methods()
+Flavour = Literal["sweet", "sour"]
 
 
 def test_the_methods_are_the_registry():
@@ -76,10 +78,9 @@ def test_a_new_parameter_is_an_option_by_itself():
             What it tastes like.
         """
 
-        def __init__(self, flavour: "Flavour" = "sweet", *, depth: "float | None" = 0.5) -> None:
+        def __init__(self, flavour: Flavour = "sweet", *, depth: float | None = 0.5) -> None:
             """Begin."""
 
-    Newest.__init__.__globals__["Flavour"] = __import__("typing").Literal["sweet", "sour"]
     found = parameters_of(Newest)
     assert list(found) == ["flavour", "depth"]
     assert found["flavour"].kind == Kind(words=("sweet", "sour"))

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,7 +47,7 @@ class Terminal:
             stderr=slave,
             env=environment,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
         )
         os.close(slave)
         self.text = ""
@@ -97,7 +98,9 @@ def test_help_fits_the_terminal():
     assert terminal.finish() == 0
     assert "\x1b[" in terminal.text
     lines = ESCAPES.sub("", terminal.text).splitlines()
-    wide = [line for line in lines if len(line) > 60 and not line.lstrip().startswith(("planish", "#"))]
+    wide = [
+        line for line in lines if len(line) > 60 and not line.lstrip().startswith(("planish", "#"))
+    ]
     # A long choice stays in one piece.
     assert all("|" in line for line in wide)
 
@@ -178,7 +181,7 @@ def wait_for_threads(pid):
     end = time.monotonic() + 60
     while time.monotonic() < end:
         with contextlib.suppress(OSError):
-            if any("libscipy" in line or "_core.abi3" in line for line in open(f"/proc/{pid}/maps")):
+            if "_core.abi3" in Path(f"/proc/{pid}/maps").read_text():
                 time.sleep(1.0)
                 return
         time.sleep(0.05)
@@ -196,8 +199,5 @@ def test_help_imports_nothing_heavy():
 
 
 def test_the_installed_command_is_this_one():
-    import tomllib
-    from pathlib import Path
-
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    assert project["scripts"] == {"planish": "planish.cli:main"}
+    project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    assert '[project.scripts]\nplanish = "planish.cli:main"\n' in project

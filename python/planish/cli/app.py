@@ -7,6 +7,7 @@ environment has PLANISH_TRACEBACK.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import signal
@@ -88,7 +89,7 @@ class Commands(click.Group):
         return screen.coloured(super().get_help(ctx))
 
 
-def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
         import planish
 
@@ -141,7 +142,7 @@ def run(arguments: list[str]) -> int:
     return code
 
 
-def _guarded(arguments: list[str]) -> int:
+def _guarded(arguments: list[str]) -> int:  # noqa: PLR0911 (one a kind of end)
     """Run a command; turn every failure into a sentence."""
     if os.environ.get("PLANISH_TRACEBACK"):
         return called(arguments)
@@ -170,6 +171,7 @@ def _guarded(arguments: list[str]) -> int:
 
 
 def called(arguments: list[str]) -> int:
+    """Call one command line and return its exit code; failures are raised."""
     result: Any = _group().main(arguments, prog_name="planish", standalone_mode=False)
     return result if isinstance(result, int) else OK
 
@@ -217,13 +219,11 @@ def _interrupted() -> int:
     return INTERRUPTED
 
 
-def _terminate(number: int, frame: object) -> None:
+def _terminate(*_: object) -> None:
     raise Terminated
 
 
 def _leave_standard_output() -> None:
     """Give up what could not be written, so that nothing is said of it at the end."""
-    try:
+    with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):
-        pass

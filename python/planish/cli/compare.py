@@ -26,7 +26,7 @@ for a map that keeps all neighbours; planish methods tells what each method is f
 _EXAMPLES = (
     ("planish compare data.csv", "a choice of methods by the number of rows"),
     (
-        "planish compare flowers.csv -x name --methods pca,isomap,tsne --labels species --plot maps.png",
+        "planish compare flowers.csv -x name --labels species --methods pca,ltsa --plot maps.png",
         "these methods, judged by classes too, and their maps",
     ),
     ("planish compare data.csv -o table.csv", "the table as a file"),
@@ -42,7 +42,9 @@ class CompareCommand(Command):
         """Return the parameters of the function."""
         import planish
 
-        ctx.meta["planish.parameters"] = found = parameters_of(planish.compare, skip={"methods", "labels"})
+        ctx.meta["planish.parameters"] = found = parameters_of(
+            planish.compare, skip={"methods", "labels"}
+        )
         return options_of(found.values(), "Comparison")
 
 
@@ -88,9 +90,7 @@ def run(**_: Any) -> None:
     labels = as_array(rows.beside["--class_column"]) if rows.beside else None
     parameters = given(ctx, ctx.meta["planish.parameters"].values())
     with told():
-        found = planish.compare(
-            X, chosen, labels, **parameters, **running(ctx, planish.compare)
-        )
+        found = planish.compare(X, chosen, labels, **parameters, **running(ctx, planish.compare))
     if all(one.error for one in found.rows):
         raise Failure(f"every method failed; {found.rows[0].name}: {found.rows[0].error}")
     with Outputs() as outputs:

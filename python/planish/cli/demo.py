@@ -31,8 +31,11 @@ def run(folder: str, rows: int) -> None:
         raise Failure(f"{folder}: the folder cannot be made: {error.strerror}") from None
     _data(place / "roll.csv", rows, 0)
     _data(place / "new.csv", 200, 1)
-    show(sentences(f"{place / 'roll.csv'} has {rows} points of a rolled-up sheet in space (x, y, z) and "
-                   "where they are on the sheet (along, across). Flattened it looks like this:"), "")  # fmt: skip
+    about = (
+        f"{place / 'roll.csv'} has {rows} points of a rolled-up sheet in space (x, y, z) and where "
+        "they are on the sheet (along, across). Flattened it looks like this:"
+    )
+    show(sentences(about), "")
     drawn = importlib.util.find_spec("matplotlib") is not None
     roll, new, mapped, saved = (
         str(place / name) for name in ("roll.csv", "new.csv", "map.csv", "roll.planish")
@@ -42,7 +45,8 @@ def run(folder: str, rows: int) -> None:
     if drawn:
         embed += f" --plot {_quoted(str(place / 'map.png'))} --color along"
     _command(embed)
-    _command(f"transform {_quoted(saved)} {_quoted(new)} -o {_quoted(str(place / 'placed.csv'))} --id along")
+    placed = _quoted(str(place / "placed.csv"))
+    _command(f"transform {_quoted(saved)} {_quoted(new)} -o {placed} --id along")
     if drawn and importlib.util.find_spec("plotly") is not None:
         _command(f"page {_quoted(mapped)} -o {_quoted(str(place / 'map.html'))} --color along")
     made = ", ".join(sorted(os.listdir(place)))
@@ -84,7 +88,10 @@ command = Command(
                      help="Number of points."),
     ],
     help=_HELP,
-    examples=(("planish demo", "in ./planish-demo"), ("planish demo roll --rows 500", "elsewhere, with fewer points")),
+    examples=(
+        ("planish demo", "in ./planish-demo"),
+        ("planish demo roll --rows 500", "elsewhere, with fewer points"),
+    ),
     short_help="Make a data set and its picture.",
     no_args_is_help=False,
 )  # fmt: skip

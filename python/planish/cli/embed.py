@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Literal
 
 import click
 import numpy as np
@@ -94,9 +94,8 @@ class EmbedCommand(Command):
         formatter.write_paragraph()
         with formatter.indentation():
             if method is None:
-                formatter.write_text(
-                    f"The methods are {', '.join(methods())}; planish methods tells what each is for."
-                )
+                names = ", ".join(methods())
+                formatter.write_text(f"The methods are {names}; planish methods tells of each.")
             else:
                 use = docstrings.noted(method.kind, "Use")
                 said = [docstrings.summary(method.kind), *docstrings.description(method.kind)]
@@ -134,7 +133,7 @@ def _options() -> list[click.Parameter]:
                title="Method", help="The method: a name, its beginning or its capitals (lle); one "
                "of several kinds after a colon (lle:ltsa). See planish methods."),
         Option(["--scale"], type=click.Choice(list(KINDS)), default="none", show_default=True,
-               title="Method", help=f"Scale the columns first. {kinds}. It is saved with the model."),
+               title="Method", help=f"Scale the columns first. {kinds}. A saved model keeps it."),
         *table_options(missing=("error", "drop", "keep")),
         carried_option(),
         Option(["--output", "-o"], required=True, metavar="OUT", title=written,
@@ -157,7 +156,9 @@ def run(**_: Any) -> None:
     """Read, scale, fit, write."""
     ctx = click.get_current_context()
     target, quiet = ctx.params["output"], ctx.params["quiet"]
-    kind = ctx.params["target_format"] or ("csv" if target == "-" else format_of(target, None, "--to"))
+    kind = ctx.params["target_format"] or (
+        "csv" if target == "-" else format_of(target, None, "--to")
+    )
     method: Method = ctx.meta["planish.method"]
     with Outputs() as outputs:
         _check_targets(ctx)
@@ -179,7 +180,9 @@ def run(**_: Any) -> None:
         if ctx.params["plot"]:
             colour = colouring(ctx.params["color"], table.beside["--color"]) if table.beside else {}
             with told():
-                draw(ctx.params["plot"], outputs, estimator if _drawable(estimator) else Y, **colour)
+                draw(
+                    ctx.params["plot"], outputs, estimator if _drawable(estimator) else Y, **colour
+                )
         report = _report(ctx, estimator, X, Y) if ctx.params["report"] else None
         outputs.commit()
     if report is not None:
@@ -210,9 +213,7 @@ def _drawable(estimator: Any) -> bool:
     return "embedding_" in vars(estimator)
 
 
-def _write(
-    target: str, kind: str, outputs: Outputs, table: Table, estimator: Any, Y: Any
-) -> None:
+def _write(target: str, kind: str, outputs: Outputs, table: Table, estimator: Any, Y: Any) -> None:
     names = coordinate_names(estimator)
     with table_writer(target, kind, outputs, names, list(table.carried)) as writer:
         columns = dict(table.carried)
@@ -228,7 +229,9 @@ def coordinate_names(estimator: Any) -> list[str]:
 def _report(ctx: click.Context, estimator: Any, X: Any, Y: Any) -> str:
     import planish
 
-    metric = "precomputed" if estimator._precomputed() else "euclidean"
+    metric: Literal["precomputed", "euclidean"] = "euclidean"
+    if estimator._precomputed():
+        metric = "precomputed"
     with told():
         found = planish.quality.report(
             X, Y, metric=metric, random_state=ctx.params["seed"], n_jobs=ctx.params["n_jobs"]

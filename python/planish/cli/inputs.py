@@ -86,8 +86,8 @@ def open_source(ctx: click.Context) -> Reader:
     reader = open_table(given["source"], layout)
     if getattr(reader, "assumed_no_header", False):
         warn(
-            f"{reader.name}: the first line holds numbers only, so it is taken as a row and columns "
-            f"are called x0, x1, …; say --header or --no-header to be sure"
+            f"{reader.name}: the first line holds numbers only, so it is taken as a row and "
+            "columns are called x0, x1, …; say --header or --no-header to be sure"
         )
     return reader
 
@@ -139,7 +139,8 @@ def _usable(
             f"{reader.name}: {reader.place(first + row)}, column {choice.features[column]!r}: the "
             "value is missing; leave out such rows with --missing drop"
         )
-    return ~absent.any(axis=1)
+    keep: NDArray[np.bool_] = ~absent.any(axis=1)
+    return keep
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,11 @@ def read_whole(ctx: click.Context, *, beside: Sequence[str] = ()) -> Table:
     try:
         others = [matching(reader, [one], option)[0] for option, one in _given(beside, ctx)]
         choice = choose(
-            reader, ctx.params["columns"], ctx.params["exclude"], ctx.params.get("carried", ()), others
+            reader,
+            ctx.params["columns"],
+            ctx.params["exclude"],
+            ctx.params.get("carried", ()),
+            others,
         )
         parts = list(read(reader, choice, ctx, beside=others))
     finally:
@@ -170,8 +175,8 @@ def read_whole(ctx: click.Context, *, beside: Sequence[str] = ()) -> Table:
         raise Failure(f"{reader.name}: every row has a missing value, so none is left")
     if dropped:
         warn(
-            f"{reader.name}: {dropped} of {dropped + len(X)} rows have missing values and were left "
-            "out; rows are counted without them from here on"
+            f"{reader.name}: {dropped} of {dropped + len(X)} rows have missing values and were "
+            "left out; rows are counted without them from here on"
         )
     columns = {
         name: joined([part.carried[name] for part in parts])
@@ -182,7 +187,10 @@ def read_whole(ctx: click.Context, *, beside: Sequence[str] = ()) -> Table:
         np.ascontiguousarray(X),
         names,
         {name: columns[name] for name in choice.carried},
-        {option: columns[name] for (option, _), name in zip(_given(beside, ctx), others, strict=True)},
+        {
+            option: columns[name]
+            for (option, _), name in zip(_given(beside, ctx), others, strict=True)
+        },
         reader.name,
     )
 
@@ -221,9 +229,11 @@ class Named:
         self.name, self.values = name, values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Return the values."""
         return np.asarray(self.values, dtype=dtype)
 
     def __len__(self) -> int:
+        """Return the number of values."""
         return len(self.values)
 
 

@@ -44,7 +44,8 @@ def _show_all() -> None:
         lines = [
             [
                 "\n".join([name, *variants]),
-                f"{use}\nTime: {time}\nMemory: {memory[0]} for {sizes[0]}, {memory[1]} for {sizes[1]}.\n",
+                f"{use}\nTime: {time}\nMemory: {memory[0]} for {sizes[0]}, "
+                f"{memory[1]} for {sizes[1]}.\n",
             ]
             for name, variants, use, time, memory in described
         ]
@@ -58,8 +59,8 @@ def _show_all() -> None:
     show(
         made,
         sentences(
-            f"n rows, k neighbours, D columns; memory of a fit of {_COLUMNS} columns. planish methods "
-            "NAME tells more of one."
+            f"n rows, k neighbours, D columns; memory of a fit of {_COLUMNS} columns. planish "
+            "methods NAME tells more of one."
         ),
     )
 

@@ -66,8 +66,8 @@ def run(**_: Any) -> None:
         taken = ctx.meta["planish.suggest"]
         alien = [name for name in search if name not in taken]
         if alien:
-            raise Misuse(f"--{alien[0].replace('_', '-')} is of the neighbours that -o writes: name a file "
-                         "with -o")  # fmt: skip
+            option = "--" + alien[0].replace("_", "-")
+            raise Misuse(f"{option} is of the neighbours that are written: name a file with -o")
     else:
         kind = "csv" if target == "-" else format_of(target, None, "another ending")
         if kind == "npy":

@@ -62,7 +62,9 @@ def run(**_: Any) -> None:
         settings["images"] = load_array(ctx.params["images"])
     with Outputs() as outputs, told():
         staged = outputs.stage(target)
-        planish.plot.page(Y, staged, title=ctx.params["title"] or Path(reader.name).stem, **settings)
+        planish.plot.page(
+            Y, staged, title=ctx.params["title"] or Path(reader.name).stem, **settings
+        )
         outputs.commit()
     note(f"{target}: {len(Y)} rows; open it in a browser", quiet=ctx.params["quiet"])
 
@@ -77,8 +79,8 @@ def _coordinates(names: list[str], where: str) -> list[str]:
     if len(names) == 2:  # noqa: PLR2004
         return names
     raise Failure(
-        f"{where}: no columns are called as planish embed calls coordinates (isomap0, isomap1); say "
-        "which they are with --columns"
+        f"{where}: no columns are called as planish embed calls coordinates (isomap0, isomap1); "
+        "say which they are with --columns"
     )
 
 

@@ -55,6 +55,7 @@ class Kind:
         return self == Kind(truth=True)
 
     def __or__(self, other: Kind) -> Kind:
+        """Return what either allows."""
         both = {name: getattr(self, name) or getattr(other, name) for name in vars(self)}
         both["words"] = tuple(dict.fromkeys(self.words + other.words))
         return Kind(**both)
@@ -122,7 +123,7 @@ def _hints(function: Any) -> dict[str, Any]:
     found = {}
     for name, text in function.__annotations__.items():
         if name != "return":
-            found[name] = eval(text, space) if isinstance(text, str) else text  # noqa: S307
+            found[name] = eval(text, space) if isinstance(text, str) else text  # the package's own
     return found
 
 
@@ -131,7 +132,7 @@ def takes_seed(target: Callable[..., Any]) -> bool:
     return "random_state" in inspect.signature(target).parameters
 
 
-class Value(click.ParamType):
+class Value(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """Reads the text of an option as the annotation says."""
 
     def __init__(self, kind: Kind) -> None:
@@ -157,9 +158,7 @@ class Value(click.ParamType):
         """Return what stands behind the option in the help."""
         return self.name
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value of a text, or refuse it in one sentence."""
         if not isinstance(value, str):
             return value
@@ -168,7 +167,7 @@ class Value(click.ParamType):
         except ValueError:
             self.fail(f"expected {self._expected(value)}, got {value!r}", param, ctx)
 
-    def _read(self, text: str) -> Any:
+    def _read(self, text: str) -> Any:  # noqa: PLR0911 (one a kind of value)
         kind = self.kind
         if text in kind.words:
             return text

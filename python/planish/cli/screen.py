@@ -241,9 +241,11 @@ class Bar:
             )
 
     def __enter__(self) -> Bar:
+        """Begin."""
         return self
 
     def __exit__(self, *error: object) -> None:
+        """Take the bar away."""
         if self._bar is not None:
             self._bar.close()
 

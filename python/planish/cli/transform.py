@@ -61,7 +61,9 @@ def run(**_: Any) -> None:
     """Place the rows of a table."""
     ctx = click.get_current_context()
     target, quiet = ctx.params["output"], ctx.params["quiet"]
-    kind = ctx.params["target_format"] or ("csv" if target == "-" else format_of(target, None, "--to"))
+    kind = ctx.params["target_format"] or (
+        "csv" if target == "-" else format_of(target, None, "--to")
+    )
     if not is_stream(target):
         Outputs().stage(target)
     estimator, scaling = model.load(ctx.params["model"])
@@ -95,7 +97,8 @@ def run(**_: Any) -> None:
         outputs.commit()
     reader.close()
     if dropped:
-        warn(f"{reader.name}: {dropped} of {done + dropped} rows have missing values and were left out")
+        rows = f"{dropped} of {done + dropped} rows"
+        warn(f"{reader.name}: {rows} have missing values and were left out")
     note(f"{target}: {done} rows placed by {type(estimator).__name__}", quiet=quiet)
 
 

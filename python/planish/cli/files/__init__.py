@@ -70,8 +70,8 @@ def format_of(path: str, given: str | None, option: str) -> str:
     known_endings = [one for endings in ENDINGS.values() for one in endings]
     what = f"the ending {ending!r}" if ending else "a name without an ending"
     near = did_you_mean(ending, known_endings) or ";"
-    endings = ", ".join(one[0] for one in ENDINGS.values())
-    raise Misuse(f"{path}: {what} names no format{near} use {endings}, or say which with {option}")
+    first = ", ".join(one[0] for one in ENDINGS.values())
+    raise Misuse(f"{path}: {what} names no format{near} use {first}, or say which with {option}")
 
 
 def open_table(path: str, layout: Layout) -> Reader:
@@ -127,7 +127,7 @@ def _opened(path: str) -> IO[bytes]:
 
 def _standard_input(given: str | None) -> tuple[IO[bytes], str]:
     """Return standard input and its format; what must be read twice is kept in a file."""
-    stream = sys.stdin.buffer
+    stream: Any = sys.stdin.buffer
     if sys.stdin.isatty():
         print("planish: reading from the terminal; end with Ctrl-D", file=sys.stderr)
     begin = stream.peek(4)[:4]

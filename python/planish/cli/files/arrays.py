@@ -29,7 +29,9 @@ class _Stored:
         self.name, self._stream = name, stream
         try:
             version = npy.read_magic(stream)
-            read: Any = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            read: Any = (
+                npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            )
             self.shape, self.fortran, self.dtype = read(stream)
         except (ValueError, EOFError, SyntaxError) as error:
             raise Failure(f"{name}: this is no NPY file: {' '.join(str(error).split())}") from None
@@ -111,7 +113,9 @@ class NpzReader:
 
     def _open(self, entry: str) -> _Stored:
         try:
-            return _Stored(f"{self.name}[{entry.removesuffix('.npy')!r}]", self._archive.open(entry))
+            return _Stored(
+                f"{self.name}[{entry.removesuffix('.npy')!r}]", self._archive.open(entry)
+            )
         except (zipfile.BadZipFile, OSError, RuntimeError) as error:
             raise Failure(f"{self.name}: {entry} cannot be read: {error}") from None
 
@@ -156,7 +160,9 @@ def _chosen(name: str, stored: dict[str, _Stored], array: str | None) -> str:
     if array is not None:
         if array not in stored:
             near = did_you_mean(array, stored)
-            raise Failure(f"{name}: there is no array {array!r}{near or ';'} It has {listed(stored)}")
+            raise Failure(
+                f"{name}: there is no array {array!r}{near or ';'} It has {listed(stored)}"
+            )
         return array
     tables = [key for key, one in stored.items() if len(one.shape) == _TABLE]
     if "X" in tables:
@@ -179,5 +185,5 @@ def _columns(block: NDArray[Any], names: Sequence[str]) -> dict[str, Any]:
 def load_array(path: str) -> NDArray[Any]:
     """Return one array of an NPY file, for a parameter that takes an array."""
     with open(path, "rb") as stream:
-        stored = _Stored(path, io.BufferedReader(stream))  # type: ignore[arg-type]
+        stored = _Stored(path, io.BufferedReader(stream))
         return np.concatenate([*stored.blocks(1 << 16)])

@@ -135,7 +135,7 @@ def open_arrow(name: str, stream: IO[bytes]) -> ArrowReader:
     except (pa.ArrowInvalid, OSError) as error:
         raise Failure(f"{name}: this is no Arrow file: {_short(error)}") from None
 
-    def read(columns: list[str], size: int) -> Iterator[Any]:
+    def read(columns: list[str], _: int) -> Iterator[Any]:
         with _readable(name):
             source = opened()
             blocks = map(source.get_batch, range(source.num_record_batches)) if is_file else source

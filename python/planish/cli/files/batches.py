@@ -89,12 +89,15 @@ def numbers(
 
 
 class NotANumber(Exception):  # noqa: N818
+    """A row of a column holds a text."""
+
     def __init__(self, row: int, text: str) -> None:
         super().__init__(text)
         self.row, self.text = row, text
 
 
 def as_numbers(column: Any, decimal: str | None) -> NDArray[Any]:
+    """Return a column as numbers, missing ones as NaN."""
     if isinstance(column, np.ndarray):
         if column.dtype.kind not in "biuf":
             raise NotANumber(0, repr(column[0])) if len(column) else NotANumber(0, "")

@@ -53,12 +53,14 @@ class DelimitedReader:
         def lines() -> Iterator[str]:
             while line := self._stream.readline(_BLOCK):
                 if not taken:
-                    line = line.removeprefix(codecs.BOM_UTF8)  # noqa: PLW2901
+                    line = line.removeprefix(codecs.BOM_UTF8)
                 taken.append(line)
                 yield self._decoded(line)
 
         try:
-            record = next((one for one in csv.reader(lines(), delimiter=self._delimiter) if one), None)
+            record = next(
+                (one for one in csv.reader(lines(), delimiter=self._delimiter) if one), None
+            )
         except csv.Error as error:
             raise Failure(f"{self.name}: the first line is not CSV: {error}") from None
         if record is None:
@@ -70,8 +72,8 @@ class DelimitedReader:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
             raise Failure(
-                f"{self.name}: the first line is not UTF-8 (byte {line[error.start]:#04x}); convert "
-                "the file first, for example with iconv -f latin1 -t utf-8"
+                f"{self.name}: the first line is not UTF-8 (byte {line[error.start]:#04x}); "
+                "convert the file first, for example with iconv -f latin1 -t utf-8"
             ) from None
 
     def _checked(self, names: list[str]) -> list[str]:
@@ -206,9 +208,12 @@ def _delimiter(kind: str, given: str | None) -> str:
 def _all_numbers(fields: Sequence[str]) -> bool:
     """Whether a first line holds numbers, and so is no header."""
     known = [field.strip() for field in fields if field.strip() not in MISSING]
-    for field in known:
-        try:
-            float(field)
-        except ValueError:
-            return False
-    return bool(known)
+    return bool(known) and all(map(_is_number, known))
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True

@@ -26,11 +26,16 @@ class Outputs:
         self._staged: list[tuple[Path, Path, str]] = []
 
     def __enter__(self) -> Outputs:
+        """Begin."""
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
+        """Remove what was not put in place."""
         for staged, _, _ in self._staged:
             with contextlib.suppress(OSError):
                 staged.unlink()
@@ -51,7 +56,9 @@ class Outputs:
         path = Path(os.path.realpath(target))
         folder = path.parent
         if not folder.is_dir():
-            raise Failure(f"{target}: there is no folder {str(Path(target).parent)!r}; make it first")
+            raise Failure(
+                f"{target}: there is no folder {str(Path(target).parent)!r}; make it first"
+            )
         if path.is_dir():
             raise Failure(f"{target}: this is a folder; name a file")
         if not os.access(folder, os.W_OK | os.X_OK) or (
@@ -66,15 +73,19 @@ class Outputs:
     def commit(self) -> None:
         """Put all files in their places."""
         for staged, path, shown in self._staged:
-            try:
-                if path.exists():
-                    staged.chmod(stat.S_IMODE(path.stat().st_mode))
-                with open(staged, "rb") as written:
-                    os.fsync(written.fileno())
-                os.replace(staged, path)
-            except OSError as error:
-                raise Failure(f"{shown}: cannot be written: {error.strerror}") from None
+            _put(staged, path, shown)
         self._staged.clear()
+
+
+def _put(staged: Path, path: Path, shown: str) -> None:
+    try:
+        if path.exists():
+            staged.chmod(stat.S_IMODE(path.stat().st_mode))
+        with open(staged, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(staged, path)
+    except OSError as error:
+        raise Failure(f"{shown}: cannot be written: {error.strerror}") from None
 
 
 def is_stream(target: str) -> bool:

@@ -282,4 +282,3 @@ def _plain(column: Any) -> Any:
     if found.dtype == object:
         found = np.array(["" if one is None else str(one) for one in column.to_pylist()])
     return found
-
