@@ -226,12 +226,12 @@ def test_ended_in_the_middle_of_writing(how, folder):
     fitted("-m", "pca", "-x", "name")
     (folder / "placed.csv").write_text("as it was")
     process = subprocess.Popen(
-        [*COMMAND, "transform", "m.planish", "-", "-o", "placed.csv", "--batch-size", "100"],
+        [*COMMAND, "transform", "m.planish", "-", "-o", "placed.csv"],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
     try:
-        process.stdin.write(b"x,y,z\n" + b"1.5,2.5,3.5\n" * 1_000_000)
+        process.stdin.write(b"x,y,z\n" + b"1.5,2.5,3.5\n" * 400_000)
         process.stdin.flush()
         end = time.monotonic() + 60
         while not any(part.stat().st_size for part in folder.glob(".placed.csv.*.part*")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ from .files.staging import Outputs, is_stream
 from .files.writing import table_writer
 from .inputs import carried_option, open_source, read, table_argument, table_options
 from .running import running_options
+from .scaling import Scaling
 from .screen import Bar, Command, Option, note, told, warn
 
 _HELP = """Place new rows with a model that planish embed --save-model (or save) wrote.
@@ -61,14 +63,24 @@ def run(**_: Any) -> None:
     """Place the rows of a table."""
     ctx = click.get_current_context()
     target, quiet = ctx.params["output"], ctx.params["quiet"]
-    kind = ctx.params["target_format"] or (
-        "csv" if target == "-" else format_of(target, None, "--to")
-    )
+    kind = ctx.params["target_format"]
+    kind = kind or ("csv" if target == "-" else format_of(target, None, "--to"))
     if not is_stream(target):
         Outputs().stage(target)
     estimator, scaling = model.load(ctx.params["model"])
     estimator.set_params(n_jobs=ctx.params["n_jobs"], verbose=0)
-    reader = open_source(ctx)
+    with closing(open_source(ctx)) as reader:
+        done, dropped = _all_placed(ctx, reader, kind, estimator, scaling)
+    if dropped:
+        rows = f"{dropped} of {done + dropped} rows"
+        warn(f"{reader.name}: {rows} have missing values and were left out")
+    note(f"{target}: {done} rows placed by {type(estimator).__name__}", quiet=quiet)
+
+
+def _all_placed(
+    ctx: click.Context, reader: Reader, kind: str, estimator: Any, scaling: Scaling | None
+) -> tuple[int, int]:
+    """Read, place and write a batch at a time; return how many rows were placed and dropped."""
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
         names = [str(name) for name in names]
@@ -77,11 +89,12 @@ def run(**_: Any) -> None:
     size = ctx.params["batch_size"] or _batch_size(estimator)
     coordinates = coordinate_names(estimator)
     done = dropped = 0
-    title = f"{type(estimator).__name__}.transform"
     with Outputs() as outputs:
         with (
-            table_writer(target, kind, outputs, coordinates, choice.carried) as writer,
-            Bar(title, reader.rows, quiet) as bar,
+            table_writer(
+                ctx.params["output"], kind, outputs, coordinates, choice.carried
+            ) as writer,
+            Bar(f"{type(estimator).__name__}.transform", reader.rows, ctx.params["quiet"]) as bar,
             told(),
         ):
             for part in read(reader, choice, ctx, rows=size):
@@ -95,11 +108,7 @@ def run(**_: Any) -> None:
             if not done:
                 raise Failure(f"{reader.name}: every row has a missing value, so none is left")
         outputs.commit()
-    reader.close()
-    if dropped:
-        rows = f"{dropped} of {done + dropped} rows"
-        warn(f"{reader.name}: {rows} have missing values and were left out")
-    note(f"{target}: {done} rows placed by {type(estimator).__name__}", quiet=quiet)
+    return done, dropped
 
 
 def _columns(ctx: click.Context, reader: Reader, names: list[str] | None, width: int) -> Choice:

@@ -22,8 +22,8 @@ from .batches import MISSING, Batch
 if TYPE_CHECKING:
     from . import Layout
 
-#: Bytes that are parsed at once: a line must be shorter.
-_BLOCK = 4 << 20
+#: Bytes that are parsed at once, and most bytes of a line.
+_BLOCK, _LONGEST = 4 << 20, 64 << 20
 _OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'"}
 
 
@@ -110,36 +110,59 @@ class DelimitedReader:
             ragged.append(row)
             return "error"
 
-        rest = _Following(self._begin, self._stream)
         seen = 0
-        try:
-            reader = arrow_csv.open_csv(
-                pa.PythonFile(rest, mode="r"),
-                read_options=arrow_csv.ReadOptions(
-                    column_names=self.columns, block_size=_BLOCK, use_threads=False
-                ),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=refuse
-                ),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(self.columns, pa.string()),
-                    include_columns=list(wanted),
-                    strings_can_be_null=False,
-                ),
-            )
-            for block in reader:
-                seen += block.num_rows
-                yield block
-        except pa.ArrowInvalid as error:
-            raise Failure(self._explained(error, ragged, seen)) from None
+        for block in self._records():
+            try:
+                table = arrow_csv.read_csv(
+                    pa.BufferReader(block),
+                    read_options=arrow_csv.ReadOptions(
+                        column_names=self.columns, block_size=len(block) + 1, use_threads=False
+                    ),
+                    parse_options=arrow_csv.ParseOptions(
+                        delimiter=self._delimiter,
+                        newlines_in_values=True,
+                        invalid_row_handler=refuse,
+                    ),
+                    convert_options=arrow_csv.ConvertOptions(
+                        column_types=dict.fromkeys(self.columns, pa.string()),
+                        include_columns=list(wanted),
+                        strings_can_be_null=False,
+                    ),
+                )
+            except pa.ArrowInvalid as error:
+                raise Failure(self._explained(error, ragged, seen)) from None
+            if table.num_rows:
+                seen += table.num_rows
+                yield from table.combine_chunks().to_batches()
         if seen == 0:
             raise Failure(f"{self.name}: there are names of columns, but no rows")
+
+    def _records(self) -> Iterator[bytes]:
+        """Yield bytes that end where a record ends; a line break in quotes is no end.
+
+        Blocks are cut here and not by pyarrow, which would read ahead in a thread that an
+        interruption leaves behind.
+        """
+        kept = self._begin
+        while part := self._stream.read(_BLOCK):
+            kept += part
+            end = _last_end(kept)
+            if end:
+                yield kept[:end]
+                kept = kept[end:]
+            elif len(kept) > _LONGEST:
+                raise Failure(
+                    f"{self.name}: a line is longer than {_LONGEST >> 20} MB, or a quote is not "
+                    "closed"
+                )
+        if kept.strip():
+            yield kept
 
     def _explained(self, error: Exception, ragged: list[Any], seen: int) -> str:
         text = str(error)
         if ragged:
             row = ragged[0]
-            at = self.place(row.number - 1) if row.number is not None else f"after row {seen}"
+            at = self.place(seen + row.number - 1)
             return (
                 f"{self.name}: {at} has {row.actual_columns} "
                 f"value{'' if row.actual_columns == 1 else 's'}, not {row.expected_columns} as the "
@@ -147,10 +170,6 @@ class DelimitedReader:
             )
         if "UTF8" in text or "UTF-8" in text:
             return f"{self.name}: a text after row {seen} is not UTF-8; convert the file first"
-        if "Empty CSV" in text:
-            return f"{self.name}: there are names of columns, but no rows"
-        if "straddling" in text:
-            return f"{self.name}: a line after row {seen} is longer than {_BLOCK >> 20} MB"
         return f"{self.name}: cannot be read as CSV: {text.splitlines()[0]}"
 
     def place(self, row: int) -> str:
@@ -182,23 +201,15 @@ class DelimitedReader:
         self._stream.close()
 
 
-class _Following(io.RawIOBase):
-    """A few bytes, and then the rest of a stream."""
-
-    def __init__(self, begin: bytes, stream: IO[bytes]) -> None:
-        self._begin, self._stream = begin, stream
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        if not self._begin:
-            return self._stream.read(size)
-        if size < 0:
-            found, self._begin = self._begin + self._stream.read(), b""
-            return found
-        found, self._begin = self._begin[:size], self._begin[size:]
-        return found
+def _last_end(data: bytes) -> int:
+    """Return where the last whole record ends, or 0: at a line break after closed quotes."""
+    last = data.rfind(b"\n") + 1
+    quotes = data.count(b'"', 0, last)
+    while last and quotes % 2:
+        before = data.rfind(b"\n", 0, last - 1) + 1
+        quotes -= data.count(b'"', before, last)
+        last = before
+    return last
 
 
 def _delimiter(kind: str, given: str | None) -> str:
