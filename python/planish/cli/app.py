@@ -118,8 +118,11 @@ def run_process(arguments: list[str]) -> int:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _terminate)
     code = run(arguments)
-    if code == INTERRUPTED:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # nothing is left to be interrupted
+    if code in (INTERRUPTED, TERMINATED):
+        # At once: nothing is left to be put in order, and no thread is waited for.
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
+        os._exit(code)
     return code
 
 
