@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _data, _inputs
-from ._stored import Decoder, Encoder, NotStorableError, estimator_class
+from ._stored import Decoder, Encoder, NotStorableError, Unsaved, estimator_class
 from .exceptions import ModelFileError, ParameterError
 
 if TYPE_CHECKING:
@@ -264,6 +264,8 @@ def _from_rust(
     cls: Any, model: _core.Model, header: Mapping[str, Any], given: Mapping[str, Any]
 ) -> Any:
     names = cls._get_param_names()
+    if not hasattr(cls, "_method"):
+        given = {"estimator": Unsaved("what was wrapped in Rust"), **given}
     estimator = _new(cls, header, {name: given[name] for name in names if name in given})
     rows = _Rows((header["n_samples"], header["n_features_in"]), np.dtype(header["dtype"]))
     found = _input_from_rust(cls, header["data"])

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::Model;
 use super::run::{Job, at_once, run};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::method::saved::arrays::{Array, Kind};
 use crate::method::saved::header::Header;
 use crate::method::saved::{Saved, inspect};
@@ -67,15 +67,6 @@ fn cannot_write(path: &Path, why: &str) -> Error {
     Error::ModelFile { path: path.display().to_string(), why: format!("cannot be written: {why}") }
 }
 
-fn text(header: &Header, path: &Path) -> Result<String> {
-    // The tree of the core is of no use to Python, and may be long.
-    let shown = Header { model: Value::Null, ..header.clone() };
-    serde_json::to_string(&shown).map_err(|why| Error::ModelFile {
-        path: path.display().to_string(),
-        why: format!("cannot be read: {why}"),
-    })
-}
-
 /// A model from a file, its header as JSON, and the arrays that are Python's.
 #[pyfunction]
 pub fn load_model<'py>(py: Python<'py>, path: PathBuf) -> PyResult<(Model, String, Vec<Found<'py>>)> {
@@ -83,7 +74,7 @@ pub fn load_model<'py>(py: Python<'py>, path: PathBuf) -> PyResult<(Model, Strin
         let saved = Saved::open(&path)?;
         let inner = methods::model_of_file(&saved, &path)?;
         let header = match &saved {
-            Saved::Now(contents) => text(&contents.header, &path)?,
+            Saved::Now(contents) => contents.header.shown(),
             Saved::First(..) => {
                 let why = "cannot be read: its format is 1, which has no parameters; read it in Rust, or the \
                            pickle it is from";
@@ -113,6 +104,6 @@ pub fn inspect_model(py: Python<'_>, path: PathBuf) -> PyResult<Inspected> {
     at_once(py, || {
         let (header, entries, length) = inspect(&path)?;
         let arrays = entries.into_iter().map(|entry| (entry.name, entry.kind.name(), entry.shape));
-        Ok((text(&header, &path)?, arrays.collect(), length))
+        Ok((header.shown(), arrays.collect(), length))
     })
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import itertools
 import pickle
+import tempfile
 import traceback
 import warnings
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
+import planish
 from planish import exceptions
 
 from .cases import Case, other_params
@@ -276,6 +278,23 @@ def pickles_are_the_same(fit: Fit) -> None:
     _same_transform("transform of a pickle", again, fit)
 
 
+def files_are_the_same(fit: Fit) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/model"
+        try:
+            fit.estimator.save(path)
+        except exceptions.ParameterError as error:
+            if "pickle" in str(error):
+                return  # a function, which a file cannot hold
+            raise Broken("save", repr(error)) from error
+        again = planish.load(path)
+    if repr(again.get_params()) != repr(fit.estimator.get_params()) and "not in" not in repr(again):
+        raise Broken("parameters in a file", f"{again.get_params()}")
+    if hasattr(again, "embedding_"):
+        same_bits("embedding_ in a file", np.asarray(again.embedding_), fit.embedding)
+    _same_transform("transform of a file", again, fit)
+
+
 def set_params_changes_nothing(fit: Fit) -> None:
     again = pickle.loads(pickle.dumps(fit.estimator))
     rng = np.random.default_rng([fit.case.seed, 21])
@@ -299,6 +318,7 @@ LAWS = (
     new_rows_one_by_one,
     nan_rows_are_refused,
     pickles_are_the_same,
+    files_are_the_same,
     set_params_changes_nothing,
     any_number_of_threads,
 )

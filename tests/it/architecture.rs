@@ -12,7 +12,9 @@ const SEAMS: &[(&str, &[&str])] = &[
     ("petgraph", &["graph/", "lib.rs"]),
     ("sysinfo", &["context.rs"]),
     ("rand_pcg", &["context.rs", "linalg/random.rs"]),
-    ("postcard", &["method/saved.rs"]),
+    ("postcard", &["method/saved/first.rs"]),
+    ("safetensors", &["method/saved/container.rs"]),
+    ("serde_json", &["method/saved/", "python/model_files.rs"]),
     ("thiserror", &["error.rs"]),
     ("ThreadPoolBuilder", &["context.rs"]),
 ];

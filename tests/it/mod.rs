@@ -9,6 +9,7 @@ mod face;
 mod graph;
 mod kernel;
 mod methods;
+mod model_files;
 mod neighbors;
 mod optimize;
 mod quality;

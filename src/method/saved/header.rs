@@ -93,6 +93,13 @@ impl Header {
         Ok(header)
     }
 
+    /// The JSON text without the tree of the model, which only the core reads.
+    #[cfg_attr(not(feature = "python"), allow(dead_code))]
+    pub(crate) fn shown(&self) -> String {
+        let shown = Header { model: Value::Null, ..self.clone() };
+        serde_json::to_value(&shown).unwrap_or_default().to_string()
+    }
+
     /// The second half of the checksum.
     pub(super) fn data_checksum(&self) -> &str {
         self.checksum.get(self.checksum.len() / 2..).unwrap_or_default()

@@ -19,6 +19,9 @@ mod source;
 mod structs;
 mod writer;
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
