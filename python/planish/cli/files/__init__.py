@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from ..faults import Failure, Misuse, did_you_mean
 from .batches import Reader
+from .standard_input import standard_input
 
 #: Format -> the endings of its files.
 ENDINGS = {
@@ -127,7 +128,9 @@ def _opened(path: str) -> IO[bytes]:
 
 def _standard_input(given: str | None) -> tuple[IO[bytes], str]:
     """Return standard input and its format; what must be read twice is kept in a file."""
-    stream: Any = sys.stdin.buffer
+    if sys.stdin is None:
+        raise Failure("standard input is closed")
+    stream = standard_input()
     if sys.stdin.isatty():
         print("planish: reading from the terminal; end with Ctrl-D", file=sys.stderr)
     begin = stream.peek(4)[:4]
