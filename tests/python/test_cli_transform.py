@@ -159,6 +159,14 @@ def test_models_that_cannot_be_read(damage, folder, capfd):
     assert not (folder / "p.csv").exists()
 
 
+def test_the_file_does_not_depend_on_the_run(folder):
+    found = []
+    for threads in ("1", "2"):
+        fitted("--n-neighbors", "8", "-x", "name", "-j", threads, "--scale", "standard")
+        found.append((folder / "m.planish").read_bytes())
+    assert found[0] == found[1]
+
+
 def test_info_tells_what_is_in_a_model(capfd):
     fitted("--n-neighbors", "8", "-x", "name", "--scale", "robust", "--radius", "none")
     assert run(["info", "m.planish"]) == 0
@@ -173,6 +181,8 @@ def test_info_tells_what_is_in_a_model(capfd):
     assert lines["scaled"] == "robust"
     assert lines["--n-neighbors"] == "8"
     assert lines["--radius"] == "none"
+    assert lines["--conformal"] == "no"
+    assert "--n-jobs" not in lines
     assert lines["written by"].startswith(f"planish {planish.__version__}, ")
 
 

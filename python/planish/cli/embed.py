@@ -172,6 +172,7 @@ def run(**_: Any) -> None:
         with told():
             Y = np.asarray(estimator.fit_transform(X))
         seconds = time.perf_counter() - began
+        estimator.set_params(verbose=0)
         if table.names is not None:
             estimator.feature_names_in_ = np.array(table.names, dtype=object)
         _write(target, kind, outputs, table, estimator, Y)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .faults import Failure
+from .parameters import ELSEWHERE, shown
 from .scaling import Scaling
 
 _ATTRIBUTE = "column_scaling_"
@@ -19,7 +20,8 @@ _IN_FILE = f"python.{_ATTRIBUTE}."
 
 
 def save(estimator: Any, scaling: Scaling | None, path: Path) -> None:
-    """Write a model."""
+    """Write a model, without what was of this run only: the same file for any terminal."""
+    estimator.set_params(n_jobs=None, verbose=0)
     if scaling is not None:
         setattr(estimator, _ATTRIBUTE, scaling.as_attribute())
     estimator.save(path)
@@ -53,9 +55,12 @@ def facts(path: str) -> list[list[str]]:
         ["scaled", names[0].removeprefix(_IN_FILE).split(".")[0] if names else "no"],
     ]
     lines += [
-        [f"--{name.replace('_', '-')}", "none" if value is None else str(value)]
+        [f"--{name.replace('_', '-')}", shown(value)]
         for name, value in found.parameters.items()
+        if name not in ELSEWHERE
     ]
+    if found.parameters.get("random_state") is not None:
+        lines.append(["--seed", shown(found.parameters["random_state"])])
     return [
         *lines,
         ["written by", f"planish {found.version}, format {found.format}"],
