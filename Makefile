@@ -48,8 +48,9 @@ WHEEL_SOURCES  := $(RUST_SOURCES) $(PYTHON_SOURCES) Cargo.toml Cargo.lock pyproj
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
-demo: $(DONE)/wheel $(DONE)/demo-tools  ## embed a Swiss roll and the digits with every method: a table and build/demo.png
+demo: $(DONE)/wheel $(DONE)/demo-tools  ## embed a Swiss roll and the digits with every method: a table and build/demo.png; the command line in build/demo
 	$(BIN)/python examples/demo.py
+	$(BIN)/planish demo build/demo
 
 # The last step of the wheel runs on one core for minutes: the Rust tests are
 # compiled and run beside it. What both sides need is installed before.
@@ -222,5 +223,5 @@ $(DONE)/oldest: $(DONE)/wheel pyproject.toml tests/oldest.py
 	@touch $@
 
 $(DONE)/demo-tools: $(DONE)/venv
-	$(BIN)/python -m pip install --quiet matplotlib
+	$(BIN)/python -m pip install --quiet matplotlib plotly click rich pyarrow
 	@touch $@

@@ -77,6 +77,12 @@ class ClassicalMDS(MetricEmbedding):
     KernelMDS : The same from any positive semi-definite kernel.
     Isomap : The same on distances along a curved manifold.
 
+    Notes
+    -----
+    Use: a matrix of dissimilarities and nothing else; of points it is PCA.
+
+    Time: n² per pass over the distances, few passes; n·D² of points.
+
     References
     ----------
     .. [1] W. S. Torgerson, "Multidimensional scaling: I. Theory and method",

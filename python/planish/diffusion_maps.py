@@ -148,6 +148,10 @@ class DiffusionMaps(NeighborhoodEmbedding):
 
     Notes
     -----
+    Use: a random process, or unevenly sampled data.
+
+    Time: a neighbour search, and passes over its n·k edges.
+
     A new row takes one step of the walk to the training rows, and its
     coordinates are their mean divided by the eigenvalue (Nyström's formula). A row
     of a sparse graph is recognised as a training row by a stored zero, or by having

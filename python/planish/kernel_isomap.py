@@ -101,6 +101,10 @@ class KernelIsomap(ScaledGeodesics):
 
     Notes
     -----
+    Use: as Isomap, where the kernel must be positive semi-definite.
+
+    Time: as Isomap, and some passes over n² numbers.
+
     A new row is placed by the eigenfunction formula as one that is `constant_`
     farther from every training row than its geodesics say. On a training row
     itself the coordinates jump to the fitted ones, because a row is at distance

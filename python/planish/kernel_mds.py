@@ -121,6 +121,12 @@ class KernelMDS(Embedding):
     ClassicalMDS : The same from distances.
     PCA : The same for the linear kernel.
 
+    Notes
+    -----
+    Use: points and a kernel, a measure of their similarity.
+
+    Time: n²·D for the kernel, and n² per pass, few passes.
+
     References
     ----------
     .. [1] B. Schölkopf, A. Smola, K.-R. Müller, "Nonlinear component analysis as

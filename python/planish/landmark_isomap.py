@@ -101,6 +101,12 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
     Isomap : The exact method.
     LandmarkMDS : The same without a graph.
 
+    Notes
+    -----
+    Use: a curved surface, a hundred thousand points and more.
+
+    Time: a neighbour search, and twice the paths from the landmarks.
+
     References
     ----------
     .. [1] V. de Silva, J. B. Tenenbaum, "Global versus local methods in nonlinear

@@ -81,6 +81,10 @@ class LandmarkMDS(LandmarkParams, MetricEmbedding):
 
     Notes
     -----
+    Use: very many points, any metric.
+
+    Time: distances to the landmarks, twice.
+
     The mean of the coordinates is that of the landmarks, not of all rows.
 
     References

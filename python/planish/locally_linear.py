@@ -181,6 +181,10 @@ class LocallyLinearEmbedding(NeighborhoodEmbedding):
 
     Notes
     -----
+    Use: a curved surface, with holes too (methods "ltsa" and "hessian").
+
+    Time: n·log n for the neighbours, n·k³ for the weights, and a sparse factorisation.
+
     "hessian" needs more than ``n_components * (n_components + 3) / 2``
     neighbours, "ltsa" more than ``n_components + 1``, "modified" at least
     `n_components`. "hessian" is that of its authors: scikit-learn's takes more

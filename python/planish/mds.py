@@ -127,6 +127,11 @@ default="warn"
 
     Notes
     -----
+    Use: distances, or only their order, to be kept all over the map, also where some
+    are missing.
+
+    Time: n² per iteration, up to 10 000 points; pairs drawn by chance beyond.
+
     Dissimilarities of up to 10 000 points are stored. Of more, ratio scaling takes a
     fixed random sample, 200 for each point, and then a few iterations over all
     pairs, computed anew in each; no n × n matrix is made. New rows are placed where

@@ -94,6 +94,10 @@ class PCA(Embedding):
 
     Notes
     -----
+    Use: points near a flat subspace; a first look, or fewer columns for another method.
+
+    Time: n·D², in one pass.
+
     Fitted attributes are float64 also for float32 data; coordinates follow the
     data. ``get_covariance`` and ``get_precision`` describe the data whether
     `whiten` is set or not.

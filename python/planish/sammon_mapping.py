@@ -81,6 +81,10 @@ default="warn"
 
     Notes
     -----
+    Use: distances to be kept, the small ones above all.
+
+    Time: n² per iteration; with `n_neighbors` n·k.
+
     Dissimilarities of more than 10 000 points are not stored, as in :class:`MDS`. New
     rows are placed where their own stress against the fixed map is least.
 

@@ -163,6 +163,10 @@ class SpectralEmbedding(NeighborhoodEmbedding):
 
     Notes
     -----
+    Use: clusters, a graph, or a similarity between rows.
+
+    Time: n·log n for the neighbours, and a sparse factorisation.
+
     A new row is the mean of the training rows, weighted by its affinities to
     them, divided by one minus the eigenvalue (Nyström's formula). With
     `norm_laplacian=False` it is their sum, weighted likewise, divided by the row's

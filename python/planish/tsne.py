@@ -137,6 +137,10 @@ class TSNE(MetricEmbedding):
 
     Notes
     -----
+    Use: clusters to look at: who is near whom.
+
+    Time: a neighbour search, and up to 1000 iterations of n steps (n² with "exact").
+
     The result has the same bits for any number of threads. New rows are placed by
     :meth:`transform`: each minimises its own divergence against the fixed map, with
     the probabilities of its nearest training rows at a perplexity of at most 5, and

@@ -1,0 +1,108 @@
+"""Files that are there as a whole or not at all.
+
+Everything a command writes goes to files beside their targets, which take the targets'
+places together when all is done. What is not a file (standard output, a device) is written
+to directly. Whether a target can be written is asked before anything is computed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from ..faults import Failure
+
+
+class Outputs:
+    """The files of one command; a context that leaves nothing behind on failure."""
+
+    def __init__(self) -> None:
+        self._staged: list[tuple[Path, Path, str]] = []
+
+    def __enter__(self) -> Outputs:
+        """Begin."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Remove what was not put in place."""
+        for staged, _, _ in self._staged:
+            with contextlib.suppress(OSError):
+                staged.unlink()
+        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError) and error.errno:
+            shown = self._shown(error.filename)
+            if shown is not None:
+                raise Failure(f"{shown}: cannot be written: {error.strerror}") from None
+
+    def _shown(self, filename: Any) -> str | None:
+        """Return the name of a target by the name of the file beside it."""
+        for staged, _, shown in self._staged:
+            if filename is not None and str(filename) == str(staged):
+                return shown
+        return self._staged[0][2] if filename is None and self._staged else None
+
+    def stage(self, target: str, *, ending: str | None = None) -> Path:
+        """Return the file to write in place of `target`, which is checked."""
+        path = Path(os.path.realpath(target))
+        folder = path.parent
+        if not folder.is_dir():
+            raise Failure(
+                f"{target}: there is no folder {str(Path(target).parent)!r}; make it first"
+            )
+        if path.is_dir():
+            raise Failure(f"{target}: this is a folder; name a file")
+        if not os.access(folder, os.W_OK | os.X_OK) or (
+            path.exists() and not os.access(path, os.W_OK)
+        ):
+            raise Failure(f"{target}: cannot be written: Permission denied")
+        suffix = path.suffix if ending is None else ending
+        staged = folder / f".{path.name[:200]}.{secrets.token_hex(4)}.part{suffix}"
+        self._staged.append((staged, path, target))
+        return staged
+
+    def commit(self) -> None:
+        """Put all files in their places."""
+        for staged, path, shown in self._staged:
+            _put(staged, path, shown)
+        self._staged.clear()
+
+
+def _put(staged: Path, path: Path, shown: str) -> None:
+    try:
+        if path.exists():
+            staged.chmod(stat.S_IMODE(path.stat().st_mode))
+        with open(staged, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(staged, path)
+    except OSError as error:
+        raise Failure(f"{shown}: cannot be written: {error.strerror}") from None
+
+
+def is_stream(target: str) -> bool:
+    """Whether a target is standard output or a device, which have no place to be put in."""
+    if target == "-":
+        return True
+    try:
+        return not stat.S_ISREG(os.stat(target).st_mode) and not os.path.isdir(target)
+    except OSError:
+        return False
+
+
+def open_stream(target: str) -> IO[bytes]:
+    """Open standard output or a device."""
+    if target == "-":
+        return sys.stdout.buffer
+    try:
+        return open(target, "wb")
+    except OSError as error:
+        raise Failure(f"{target}: cannot be written: {error.strerror}") from None
