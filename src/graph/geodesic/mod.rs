@@ -9,7 +9,8 @@
 //! ones together, and batches run in parallel. Every kernel is exact: within
 //! one plan the distance from a source to a node has the same bits whatever
 //! other sources run with it and however many threads there are. The plain
-//! heap is the reference the others are tested against.
+//! heap is the reference the others are tested against. All pairs of the `batched` kernel
+//! are found in `waves`, each from one end only: they alone are exact up to the last bit.
 //!
 //! | kernel | good for | paper |
 //! |---|---|---|
@@ -30,6 +31,7 @@ mod run;
 mod sources;
 mod storage;
 mod sweep;
+pub(crate) mod waves;
 
 pub use geodesics::Geodesics;
 pub use plan::{PathMethod, Plan};

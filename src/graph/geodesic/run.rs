@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::plan::{Kernel, Plan};
 use super::sources::{Seed, Sources};
-use super::{batched, dijkstra, floyd, sweep};
+use super::{batched, dijkstra, floyd, sweep, waves};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::linalg::packed::{Band, HalfMatrix, LANES, PackedDistances, Stored};
@@ -173,11 +173,22 @@ fn grouped(plan: &Plan, sources: &Sources) -> Result<Vec<u32>> {
 }
 
 /// The distances between all nodes, packed by symmetry and stored as `T`.
+///
+/// On the batched kernel those in double precision are built on one another: of the
+/// distances computed separately (`f32`, [`Recomputed`]) they may differ in the last bit.
 pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>> {
     let n = plan.len();
     let what = format!("the distances between all pairs of {n} points");
     let hint = "use landmarks (LandmarkIsomap), or recompute the distances (storage='recompute')";
-    ctx.reserve(PackedDistances::<T>::bytes(n), &what, hint)?;
+    let by_waves = matches!(plan.kernel, Kernel::Batch(_)) && T::TAKES_PANEL;
+    let waves = if by_waves { waves::bytes(n) } else { 0 };
+    ctx.reserve(PackedDistances::<T>::bytes(n) + waves, &what, hint)?;
+    if let (Kernel::Batch(graph), true) = (&plan.kernel, by_waves) {
+        ctx.stage("shortest paths", n);
+        let (order, mut panels) = ctx.install(|| waves::all_pairs(graph, ctx))?;
+        let order = order.iter().map(|&position| plan.order[position as usize]).collect();
+        return Ok(PackedDistances::new(order, panels.iter_mut().map(T::keep).collect()));
+    }
     let panels: Result<Vec<_>> = ctx.install(|| {
         ctx.stage("shortest paths", n);
         // Lent from panel to panel: room that is given back between the panels
@@ -251,7 +262,7 @@ impl Scratch {
 }
 
 /// The two directions of a pair may differ in the last bit; the smaller holds.
-fn make_symmetric(block: &mut [[f64; LANES]]) {
+pub(super) fn make_symmetric(block: &mut [[f64; LANES]]) {
     for a in 0..block.len() {
         for b in 0..a {
             let smaller = block[a][b].min(block[b][a]);
