@@ -43,7 +43,8 @@ impl PathGraph {
         for (place, &old) in order.iter().enumerate() {
             position[old as usize] = place as u32;
         }
-        let row = |old: u32| self.row(old as usize).iter().map(|&(to, weight)| (position[to as usize], weight));
+        let row =
+            |old: u32| self.row(old as usize).iter().map(|&(to, weight)| (position[to as usize], weight));
         PathGraph::from_rows(order.iter().map(|&old| row(old)), self.edges.len())
     }
 

@@ -35,6 +35,6 @@ pub(crate) mod waves;
 
 pub use geodesics::Geodesics;
 pub use plan::{PathMethod, Plan};
-pub use run::{Batch, Recomputed, all_pairs, for_each_batch, rows, rows_into};
+pub use run::{Batch, Recomputed, all_pairs, fixed_pairs, for_each_batch, rows, rows_into};
 pub use sources::Sources;
 pub use storage::Storage;

@@ -16,7 +16,7 @@ use super::sources::{Seed, Sources};
 use super::{batched, dijkstra, floyd, sweep, waves};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::linalg::packed::{Band, HalfMatrix, LANES, PackedDistances, Stored};
+use crate::linalg::packed::{Band, Fixed48, HalfMatrix, LANES, PackedDistances, Stored};
 
 /// The distances of up to [`LANES`] sources to all nodes.
 #[derive(Debug, Clone, Copy)]
@@ -177,6 +177,20 @@ fn grouped(plan: &Plan, sources: &Sources) -> Result<Vec<u32>> {
 /// On the batched kernel those in double precision are built on one another: of the
 /// distances computed separately (`f32`, [`Recomputed`]) they may differ in the last bit.
 pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>> {
+    pairs_in_units(plan, 1.0, ctx)
+}
+
+/// The same as whole numbers of a unit that is chosen by the longest way there may be;
+/// `None` where some nodes are joined by none.
+pub fn fixed_pairs(plan: &Plan, ctx: &Ctx) -> Result<Option<PackedDistances<Fixed48>>> {
+    let far = rows(plan, &Sources::nodes(&plan.order[..plan.len().min(1)]), ctx)?;
+    // From any node to the first one and on, and what the sums are rounded by.
+    let longest = 2.0 * (1.0 + 1e-9) * far.iter().fold(0.0, |far: f64, &way| far.max(way));
+    let unit = Fixed48::unit(longest);
+    if longest.is_finite() { pairs_in_units(plan, unit, ctx).map(Some) } else { Ok(None) }
+}
+
+fn pairs_in_units<T: Stored>(plan: &Plan, unit: f64, ctx: &Ctx) -> Result<PackedDistances<T>> {
     let n = plan.len();
     let what = format!("the distances between all pairs of {n} points");
     let hint = "use landmarks (LandmarkIsomap), or recompute the distances (storage='recompute')";
@@ -187,7 +201,8 @@ pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>
         ctx.stage("shortest paths", n);
         let (order, mut panels) = ctx.install(|| waves::all_pairs(graph, ctx))?;
         let order = order.iter().map(|&position| plan.order[position as usize]).collect();
-        return Ok(PackedDistances::new(order, panels.iter_mut().map(T::keep).collect()));
+        let kept = panels.iter_mut().map(|panel| T::keep(panel, unit)).collect();
+        return Ok(PackedDistances::new(order, kept));
     }
     let panels: Result<Vec<_>> = ctx.install(|| {
         ctx.stage("shortest paths", n);
@@ -201,7 +216,7 @@ pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>
                 scratch.lanes.reserve_exact(n - scratch.lanes.len());
             }
             scratch.panel(plan, index, ctx)?;
-            let kept = T::keep(&mut scratch.lanes);
+            let kept = T::keep(&mut scratch.lanes, unit);
             lent().push(scratch);
             ctx.advance(LANES.min(n - index * LANES));
             Ok(kept)
@@ -209,7 +224,7 @@ pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>
         // Panels are taken one by one: their lengths differ too much to be split evenly.
         (0..n.div_ceil(LANES)).into_par_iter().with_max_len(1).map(stored).collect()
     });
-    Ok(PackedDistances::new(plan.order.clone(), panels?))
+    Ok(PackedDistances::new(plan.order.clone(), panels?).in_units_of(unit))
 }
 
 /// The distances between all nodes, computed again each time they are read: exact,

@@ -27,7 +27,7 @@ const WAVES: usize = 32;
 
 /// Fewest and most batches of a wave: as many threads have work, and so many times
 /// `n` lanes are held.
-const WIDTHS: (usize, usize) = (16, 64);
+const WIDTHS: (usize, usize) = (16, 32);
 
 /// Batches in a wave of `panels`, whatever the number of threads.
 fn width(panels: usize) -> usize {
