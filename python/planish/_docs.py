@@ -104,11 +104,13 @@ a warning; "keep" treats them like all others. At most one row in a hundred
 counts as an outlier, and only when its edges are longer than three times the
 longest path along the others. Rows of a sparse graph are never outliers.""",
     "storage": """
-How the geodesic distances are stored: n²/2 numbers of 8 or 4 bytes, or not at
-all, every pass of the eigensolver computing them anew: exact, in little memory,
-a few times slower. "auto" is "float64" if that fits into memory, else
-"recompute" with a warning, and for more than 400 000 rows, where that takes
-hours, a MemoryError.""",
+How the geodesic distances are stored: n²/2 numbers of 8 or 4 bytes; of 6 bytes
+that count in units so small ("fixed48") that the rounding, at most 2⁻⁴⁷ of the
+longest distance, is that of the sums the distances are; or not at all, every
+pass of the eigensolver computing them anew: exact, in little memory, a few times
+slower. "auto" is "fixed48" where shortest paths are swept and "float64" where
+they are searched, if that fits into memory, else "recompute" with a warning, and
+for more than 400 000 rows, where that takes hours, a MemoryError.""",
     "n_landmarks": """
 Number of landmarks, more than `n_components`; all rows when there are fewer.
 More landmarks are more accurate.""",
@@ -192,8 +194,9 @@ path_method_ : str
 storage_ : str
     How the geodesic distances were stored.
 storage_error_ : float
-    Largest relative rounding error of a distance that this brought: 0 for
-    "float64" and "recompute", 6e-8 for "float32".
+    Largest rounding error of a distance that this brought: 0 for "float64" and
+    "recompute", 6e-8 of the distance for "float32", 7e-15 of the longest distance
+    for "fixed48".
 dist_matrix_ : array of shape (n_samples, n_samples)
     Geodesic distances, float32 when X is float32; computed when its numbers are
     first used, ``numpy.asarray`` gives a plain array. Not pickled. Infinite

@@ -65,7 +65,7 @@ class KernelIsomap(ScaledGeodesics):
         {isolated}
     outliers : {"place", "keep"}, default="place"
         {outliers}
-    storage : {"auto", "float64", "float32", "recompute"}, default="auto"
+    storage : {"auto", "float64", "fixed48", "float32", "recompute"}, default="auto"
         {storage}
     verbose : int, default=0
         {verbose}

@@ -114,7 +114,12 @@ impl<'a> CenteredPacked<'a> {
                 self.distances.visit(range.clone(), ctx, &mut |first, band| {
                     sum += match band {
                         Band::Wide(panels) => fold(first, panels.len(), &|p, c, l| panels[p][c][l]),
-                        Band::Narrow(panels) => fold(first, panels.len(), &|p, c, l| panels[p][c][l].wide()),
+                        Band::Narrow(panels) => {
+                            fold(first, panels.len(), &|p, c, l| panels[p][c][l].wide(1.0))
+                        }
+                        Band::Fixed(panels, unit) => {
+                            fold(first, panels.len(), &|p, c, l| panels[p][c][l].wide(unit))
+                        }
                     };
                     Ok(())
                 })?;
@@ -194,8 +199,15 @@ impl<'a> CenteredPacked<'a> {
                         for ((width, x), y) in x.groups.iter().zip(&mut part) {
                             let columns = Columns { width: *width, linear, x, y };
                             match band {
-                                Band::Wide(panels) => arch.dispatch(BandProduct { panels, first, columns }),
-                                Band::Narrow(panels) => arch.dispatch(BandProduct { panels, first, columns }),
+                                Band::Wide(panels) => {
+                                    arch.dispatch(BandProduct { panels, unit: 1.0, first, columns })
+                                }
+                                Band::Narrow(panels) => {
+                                    arch.dispatch(BandProduct { panels, unit: 1.0, first, columns })
+                                }
+                                Band::Fixed(panels, unit) => {
+                                    arch.dispatch(BandProduct { panels, unit, first, columns })
+                                }
                             }
                         }
                         ctx.advance(LANES * band.len());
@@ -243,6 +255,7 @@ struct Columns<'a> {
 /// A band of panels against one group of columns.
 struct BandProduct<'a, T> {
     panels: &'a [Panel<T>],
+    unit: f64,
     first: usize,
     columns: Columns<'a>,
 }
@@ -274,7 +287,7 @@ impl<T: Stored> BandProduct<'_, T> {
                 let end = panel.len().min(first + TILE);
                 if first < end {
                     let row = (self.first + p) * LANES;
-                    add_tile::<T, R, W>(&panel[first..end], linear, first, row, x, y);
+                    add_tile::<T, R, W>(&panel[first..end], (self.unit, linear), first, row, x, y);
                 }
             }
         }
@@ -285,7 +298,7 @@ impl<T: Stored> BandProduct<'_, T> {
 #[inline(always)]
 fn add_tile<T: Stored, const R: usize, const W: usize>(
     tile: &[[T; LANES]],
-    linear: f64,
+    (unit, linear): (f64, f64),
     first: usize,
     row: usize,
     x: &[[f64; W]],
@@ -295,7 +308,7 @@ fn add_tile<T: Stored, const R: usize, const W: usize>(
     let squares = &mut squares[..tile.len()];
     for (square, entry) in squares.iter_mut().zip(tile) {
         for lane in 0..LANES {
-            let distance = entry[lane].wide();
+            let distance = entry[lane].wide(unit);
             square[lane] = distance * (distance + linear);
         }
     }

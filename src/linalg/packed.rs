@@ -20,30 +20,31 @@ pub const LANES: usize = 16;
 /// Panels that are handed out together: they pass over a tile of columns as one.
 const BAND: usize = 8;
 
-/// A number a distance may be stored as.
+/// A number a distance may be stored as. Those that count in units of the matrix are
+/// given the unit, the others ignore it.
 pub trait Stored: Copy + Send + Sync + 'static {
     /// The number to calculate with.
-    fn wide(self) -> f64;
+    fn wide(self, unit: f64) -> f64;
     /// Whether the panel itself is kept, not a copy.
     const TAKES_PANEL: bool;
     /// What is stored of a panel; the panel itself may be taken.
-    fn keep(panel: &mut Panel<f64>) -> Panel<Self>;
+    fn keep(panel: &mut Panel<f64>, unit: f64) -> Panel<Self>;
     /// Panels of this type.
-    fn band(panels: &[Panel<Self>]) -> Band<'_>;
+    fn band(panels: &[Panel<Self>], unit: f64) -> Band<'_>;
 }
 
 impl Stored for f64 {
     const TAKES_PANEL: bool = true;
     #[inline(always)]
-    fn wide(self) -> f64 {
+    fn wide(self, _: f64) -> f64 {
         self
     }
-    fn keep(panel: &mut Panel<f64>) -> Panel<f64> {
+    fn keep(panel: &mut Panel<f64>, _: f64) -> Panel<f64> {
         let mut kept = std::mem::take(panel);
         kept.shrink_to_fit();
         kept
     }
-    fn band(panels: &[Panel<f64>]) -> Band<'_> {
+    fn band(panels: &[Panel<f64>], _: f64) -> Band<'_> {
         Band::Wide(panels)
     }
 }
@@ -51,14 +52,52 @@ impl Stored for f64 {
 impl Stored for f32 {
     const TAKES_PANEL: bool = false;
     #[inline(always)]
-    fn wide(self) -> f64 {
+    fn wide(self, _: f64) -> f64 {
         f64::from(self)
     }
-    fn keep(panel: &mut Panel<f64>) -> Panel<f32> {
+    fn keep(panel: &mut Panel<f64>, _: f64) -> Panel<f32> {
         panel.iter().map(|lanes| lanes.map(|distance| distance as f32)).collect()
     }
-    fn band(panels: &[Panel<f32>]) -> Band<'_> {
+    fn band(panels: &[Panel<f32>], _: f64) -> Band<'_> {
         Band::Narrow(panels)
+    }
+}
+
+/// A whole number of units below 2⁴⁸, in three quarters of the memory of a double: next to
+/// the longest distance the rounding is that of the sums the distances are made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fixed48([u16; 3]);
+
+/// Added to a number below it, its last bit counts ones.
+const ONES: f64 = (1u64 << 52) as f64;
+
+impl Fixed48 {
+    /// What a number of this type counts where no distance is more than `longest`.
+    pub fn unit(longest: f64) -> f64 {
+        // 2⁴⁸ − 1 units are at least `longest`; and the unit has an inverse.
+        let exponent = libm::ilogb(longest.max(1e-270)) + 2 - 48;
+        libm::ldexp(1.0, exponent)
+    }
+}
+
+impl Stored for Fixed48 {
+    const TAKES_PANEL: bool = false;
+    #[inline(always)]
+    fn wide(self, unit: f64) -> f64 {
+        let [low, middle, high] = self.0;
+        let count = u64::from(low) | u64::from(middle) << 16 | u64::from(high) << 32;
+        (f64::from_bits(ONES.to_bits() | count) - ONES) * unit
+    }
+    fn keep(panel: &mut Panel<f64>, unit: f64) -> Panel<Fixed48> {
+        let per_unit = 1.0 / unit;
+        let kept = |distance: f64| {
+            let count = (distance * per_unit + ONES).to_bits();
+            Fixed48([count as u16, (count >> 16) as u16, (count >> 32) as u16])
+        };
+        panel.iter().map(|lanes| lanes.map(kept)).collect()
+    }
+    fn band(panels: &[Panel<Fixed48>], unit: f64) -> Band<'_> {
+        Band::Fixed(panels, unit)
     }
 }
 
@@ -72,6 +111,8 @@ pub enum Band<'a> {
     Wide(&'a [Panel<f64>]),
     /// Single precision.
     Narrow(&'a [Panel<f32>]),
+    /// Multiples of a unit.
+    Fixed(&'a [Panel<Fixed48>], f64),
 }
 
 impl Band<'_> {
@@ -80,6 +121,7 @@ impl Band<'_> {
         match self {
             Band::Wide(panels) => panels.len(),
             Band::Narrow(panels) => panels.len(),
+            Band::Fixed(panels, _) => panels.len(),
         }
     }
 }
@@ -121,6 +163,8 @@ pub struct PackedDistances<T = f64> {
     panels: Vec<Panel<T>>,
     /// Row of the caller → position.
     positions: Vec<u32>,
+    /// What a stored number counts, if it counts.
+    unit: f64,
 }
 
 impl<T: Stored> PackedDistances<T> {
@@ -139,7 +183,12 @@ impl<T: Stored> PackedDistances<T> {
         for (position, &row) in order.iter().enumerate() {
             positions[row as usize] = position as u32;
         }
-        PackedDistances { order, panels, positions }
+        PackedDistances { order, panels, positions, unit: 1.0 }
+    }
+
+    /// The same where stored numbers count `unit`s.
+    pub fn in_units_of(self, unit: f64) -> Self {
+        PackedDistances { unit, ..self }
     }
 
     /// The panels.
@@ -155,7 +204,7 @@ impl<T: Stored> PackedDistances<T> {
     pub fn get(&self, i: usize, j: usize) -> f64 {
         let (a, b) = (self.positions[i] as usize, self.positions[j] as usize);
         let (row, column) = (a.max(b), a.min(b));
-        self.panels[row / LANES][column][row % LANES].wide()
+        self.panels[row / LANES][column][row % LANES].wide(self.unit)
     }
 
     /// The full matrix in the caller's order: twice the memory.
@@ -193,7 +242,7 @@ impl<T: Stored> HalfMatrix for PackedDistances<T> {
         let mut first = panels.start;
         for band in self.panels[panels].chunks(BAND) {
             ctx.check()?;
-            use_band(first, T::band(band))?;
+            use_band(first, T::band(band, self.unit))?;
             first += band.len();
         }
         Ok(())

@@ -23,11 +23,12 @@ use crate::error::{Error, Result, WarningKind};
 use crate::extend::Eigenfunction;
 use crate::extend::landmark_geodesics::starting_vectors;
 use crate::graph::NewRows;
+use crate::graph::geodesic::waves;
 use crate::graph::geodesic::{Geodesics, Recomputed, Sources, Storage, for_each_batch};
 use crate::input::Data;
 use crate::input::check::check_components;
 use crate::kernel::CenteredPacked;
-use crate::linalg::packed::{LANES, PackedDistances};
+use crate::linalg::packed::{Fixed48, LANES, PackedDistances};
 use crate::method::{Attribute, Method, Model, Scaling, Units};
 use crate::quality;
 use crate::scale::Scale;
@@ -52,6 +53,7 @@ impl Method for Isomap {
         check_components(self.n_components, graph.len(), IN_USE)?;
         let paths = Geodesics::new(graph, self.path_method, data.rows(), ctx)?; //              2
         let distances = paths.all_pairs(storage, ctx)?;
+        let storage = distances.storage();
         let kernel = CenteredPacked::new(distances.matrix()); //                                3
         let pairs = top(&kernel, self.n_components, &started(solver, storage, &paths, ctx)?, ctx)?;
         let kept = kept_values(&pairs, ctx);
@@ -168,8 +170,12 @@ impl Model for FittedIsomap {
     }
 
     fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
-        // Half a unit in the last place of 24 bits.
-        let rounding = if self.storage == Storage::Single { f64::from(f32::EPSILON) / 2.0 } else { 0.0 };
+        let rounding = match self.storage {
+            // Half a unit in the last place of 24 bits; of the longest distance.
+            Storage::Single => f64::from(f32::EPSILON) / 2.0,
+            Storage::Fixed => FIXED_ROUNDING,
+            _ => 0.0,
+        };
         let eigenvectors = self.paths.graph().rows().spread(self.eigenvectors.clone());
         let mut named = vec![
             ("eigenvalues", Attribute::vector(&self.eigenvalues)),
@@ -204,6 +210,8 @@ impl Model for FittedIsomap {
 
 // ---- how the distances are stored ------------------------------------------------
 
+/// Most that a distance in 48 bits is rounded by, as a part of the longest: 2⁻⁴⁷.
+const FIXED_ROUNDING: f64 = 1.0 / (1u64 << 47) as f64;
 /// Vectors multiplied at once when the distances are recomputed: one pass then
 /// costs little more than the shortest paths themselves.
 const WIDE_BLOCK: usize = 16;
@@ -238,11 +246,17 @@ pub(super) fn bytes(
     // There are half as many accumulators for few rows (`kernel::packed_centering`).
     let accumulators = if rows < 20_000 { 11 } else { 22 };
     let panels = 8.0 * n * (accumulators * WIDE_BLOCK + 2 * LANES + 64) as f64;
-    let double = with(Storage::Double, PackedDistances::<f64>::bytes(rows) as f64);
+    // With the panels of a wave, where the shortest paths go in waves.
+    let double = with(Storage::Double, (PackedDistances::<f64>::bytes(rows) + waves::bytes(rows)) as f64);
+    let fixed = with(Storage::Fixed, PackedDistances::<Fixed48>::bytes(rows) as f64);
     match storage {
         Storage::Double => double,
         Storage::Single => with(storage, PackedDistances::<f32>::bytes(rows) as f64),
-        Storage::Auto if rows > MOST_ROWS_RECOMPUTED || double <= available_memory() => double,
+        Storage::Fixed => fixed,
+        // What `Auto` stores depends on the graph; in so few dimensions paths are swept.
+        Storage::Auto if rows > MOST_ROWS_RECOMPUTED || double <= available_memory() => {
+            if features <= 3.0 { fixed } else { double }
+        }
         Storage::Auto | Storage::Recompute => with(Storage::Recompute, panels),
     }
 }
@@ -268,7 +282,7 @@ pub(super) fn settled(
     // A dense decomposition needs the matrix whatever is free.
     let fits = || solver.solver == Solver::Dense || ctx.reserve(double, "", "").is_ok();
     let storage = match storage {
-        Storage::Auto if rows > MOST_ROWS_RECOMPUTED || fits() => Storage::Double,
+        Storage::Auto if rows > MOST_ROWS_RECOMPUTED || fits() => Storage::Auto,
         Storage::Auto => {
             ctx.warn(
                 WarningKind::Slow,

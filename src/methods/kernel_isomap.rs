@@ -49,6 +49,7 @@ impl Method for KernelIsomap {
         check_components(self.n_components, graph.len(), IN_USE)?;
         let paths = Geodesics::new(graph, self.path_method, data.rows(), ctx)?;
         let distances = paths.all_pairs(storage, ctx)?;
+        let storage = distances.storage();
         let constant = match self.constant {
             None => smallest_constant(distances.matrix(), ctx)?, //                             2
             Some(given) => given,

@@ -108,8 +108,11 @@ pub fn residual_variance(
                 let mut sums = Sums::zero(dims);
                 distances.visit(panels, ctx, &mut |first, band| {
                     match band {
-                        Band::Wide(panels) => add_panels(panels, first, &places, dims, &mut sums),
-                        Band::Narrow(panels) => add_panels(panels, first, &places, dims, &mut sums),
+                        Band::Wide(panels) => add_panels((panels, 1.0), first, &places, dims, &mut sums),
+                        Band::Narrow(panels) => add_panels((panels, 1.0), first, &places, dims, &mut sums),
+                        Band::Fixed(panels, unit) => {
+                            add_panels((panels, unit), first, &places, dims, &mut sums)
+                        }
                     }
                     Ok(())
                 })?;
@@ -122,14 +125,20 @@ pub fn residual_variance(
     Ok((0..dims).map(|d| total.residual_variance(d)).collect())
 }
 
-fn add_panels<T: Stored>(panels: &[Panel<T>], first: usize, places: &[f64], dims: usize, sums: &mut Sums) {
+fn add_panels<T: Stored>(
+    (panels, unit): (&[Panel<T>], f64),
+    first: usize,
+    places: &[f64],
+    dims: usize,
+    sums: &mut Sums,
+) {
     let n = places.len() / dims.max(1);
     let place = |row: usize| &places[row * dims..(row + 1) * dims];
     for (p, panel) in panels.iter().enumerate() {
         let begin = (first + p) * LANES;
         for (column, lanes) in panel.iter().enumerate() {
             for row in begin.max(column + 1)..(begin + LANES).min(n) {
-                sums.add_pair(lanes[row - begin].wide(), place(row), place(column));
+                sums.add_pair(lanes[row - begin].wide(unit), place(row), place(column));
             }
         }
     }

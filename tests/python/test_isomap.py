@@ -294,7 +294,12 @@ def test_all_ways_of_storing_agree():
     exact = Isomap(n_neighbors=8, n_components=3, storage="float64").fit(X)
     anew = Isomap(n_neighbors=8, n_components=3, storage="recompute").fit(X)
     narrow = Isomap(n_neighbors=8, n_components=3, storage="float32").fit(X)
+    fixed = Isomap(n_neighbors=8, n_components=3).fit(X)
     assert (exact.storage_, anew.storage_, narrow.storage_) == ("float64", "recompute", "float32")
+    assert fixed.storage_ == "fixed48"
+    assert 0 < fixed.storage_error_ < 1e-14
+    np.testing.assert_allclose(fixed.eigenvalues_, exact.eigenvalues_, rtol=1e-12)
+    assert_same_columns(fixed.embedding_, exact.embedding_, 1e-9)
     assert exact.storage_error_ == anew.storage_error_ == 0.0
     assert 0 < narrow.storage_error_ < 6e-8
     np.testing.assert_allclose(anew.eigenvalues_, exact.eigenvalues_, rtol=1e-11)

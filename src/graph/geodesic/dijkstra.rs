@@ -20,7 +20,7 @@ use crate::linalg::packed::LANES;
 pub(crate) const NODES_PER_CHECK: usize = 2048;
 
 /// A graph whose nodes are numbered by position, so that neighbours lie close
-/// in memory.
+/// in memory; neighbours by ascending position.
 #[derive(Debug, Clone)]
 pub(crate) struct PathGraph {
     offsets: Vec<usize>,
@@ -30,16 +30,33 @@ pub(crate) struct PathGraph {
 impl PathGraph {
     /// `graph` with node `order[p]` as node `p`.
     pub fn new(graph: &Graph, order: &[u32], position: &[u32]) -> PathGraph {
-        let mut offsets = Vec::with_capacity(order.len() + 1);
-        let mut edges = Vec::with_capacity(graph.targets().len());
-        offsets.push(0);
-        for &node in order {
+        let row = |node: u32| {
             let (targets, weights) = graph.row(node as usize);
-            let renumbered = targets.iter().map(|&target| position[target as usize]);
-            edges.extend(renumbered.zip(weights.iter().copied()));
-            offsets.push(edges.len());
+            targets.iter().map(|&target| position[target as usize]).zip(weights.iter().copied())
+        };
+        PathGraph::from_rows(order.iter().map(|&node| row(node)), graph.targets().len())
+    }
+
+    /// The same graph with position `order[p]` as position `p`.
+    pub fn reordered(&self, order: &[u32]) -> PathGraph {
+        let mut position = vec![0; order.len()];
+        for (place, &old) in order.iter().enumerate() {
+            position[old as usize] = place as u32;
         }
-        PathGraph { offsets, edges }
+        let row =
+            |old: u32| self.row(old as usize).iter().map(|&(to, weight)| (position[to as usize], weight));
+        PathGraph::from_rows(order.iter().map(|&old| row(old)), self.edges.len())
+    }
+
+    fn from_rows<R: Iterator<Item = (u32, f64)>>(rows: impl Iterator<Item = R>, edge_count: usize) -> Self {
+        let mut graph = PathGraph { offsets: vec![0], edges: Vec::with_capacity(edge_count) };
+        for row in rows {
+            let begin = graph.edges.len();
+            graph.edges.extend(row);
+            graph.edges[begin..].sort_unstable_by_key(|&(target, _)| target);
+            graph.offsets.push(graph.edges.len());
+        }
+        graph
     }
 
     /// Number of nodes.
@@ -51,6 +68,19 @@ impl PathGraph {
     #[inline(always)]
     pub fn row(&self, position: usize) -> &[(u32, f64)] {
         &self.edges[self.offsets[position]..self.offsets[position + 1]]
+    }
+
+    /// The same for neighbours at `first` and after it.
+    #[inline(always)]
+    pub fn row_from(&self, position: usize, first: usize) -> &[(u32, f64)] {
+        let row = self.row(position);
+        &row[row.iter().take_while(|(target, _)| (*target as usize) < first).count()..]
+    }
+
+    /// The same for neighbours before `end`.
+    #[inline(always)]
+    pub fn row_before(&self, position: usize, end: usize) -> impl Iterator<Item = &(u32, f64)> {
+        self.row(position).iter().take_while(move |(target, _)| (*target as usize) < end)
     }
 }
 

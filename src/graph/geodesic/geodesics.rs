@@ -10,11 +10,11 @@ use std::sync::OnceLock;
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 
-use super::{PathMethod, Plan, Recomputed, Storage, all_pairs};
+use super::{PathMethod, Plan, Recomputed, Storage, all_pairs, fixed_pairs};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::graph::{NeighborhoodGraph, shortcuts, warn_of_shortcuts};
-use crate::linalg::packed::{HalfMatrix, PackedDistances};
+use crate::linalg::packed::{Fixed48, HalfMatrix, PackedDistances};
 
 /// Shortest paths over a connected neighbourhood graph.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -70,7 +70,13 @@ impl Geodesics {
         Ok(match storage {
             Storage::Single => AllPairs::Single(all_pairs(plan, ctx)?),
             Storage::Recompute => AllPairs::Recomputed(Recomputed(plan)),
-            Storage::Auto | Storage::Double => AllPairs::Double(all_pairs(plan, ctx)?),
+            Storage::Double => AllPairs::Double(all_pairs(plan, ctx)?),
+            // Searches in double precision build on one another, others do not.
+            Storage::Auto if plan.method() == PathMethod::Batch => AllPairs::Double(all_pairs(plan, ctx)?),
+            Storage::Auto | Storage::Fixed => match fixed_pairs(plan, ctx)? {
+                Some(pairs) => AllPairs::Fixed(pairs),
+                None => AllPairs::Double(all_pairs(plan, ctx)?),
+            },
         })
     }
 
@@ -102,6 +108,8 @@ impl Geodesics {
 pub enum AllPairs<'a> {
     /// In double precision.
     Double(PackedDistances<f64>),
+    /// In whole numbers of 48 bits.
+    Fixed(PackedDistances<Fixed48>),
     /// In single precision.
     Single(PackedDistances<f32>),
     /// Computed again whenever they are read.
@@ -109,10 +117,21 @@ pub enum AllPairs<'a> {
 }
 
 impl AllPairs<'_> {
+    /// How they are stored, never `Auto`.
+    pub fn storage(&self) -> Storage {
+        match self {
+            AllPairs::Double(_) => Storage::Double,
+            AllPairs::Fixed(_) => Storage::Fixed,
+            AllPairs::Single(_) => Storage::Single,
+            AllPairs::Recomputed(_) => Storage::Recompute,
+        }
+    }
+
     /// As a symmetric matrix.
     pub fn matrix(&self) -> &dyn HalfMatrix {
         match self {
             AllPairs::Double(packed) => packed,
+            AllPairs::Fixed(packed) => packed,
             AllPairs::Single(packed) => packed,
             AllPairs::Recomputed(recomputed) => recomputed,
         }

@@ -9,7 +9,8 @@
 //! ones together, and batches run in parallel. Every kernel is exact: within
 //! one plan the distance from a source to a node has the same bits whatever
 //! other sources run with it and however many threads there are. The plain
-//! heap is the reference the others are tested against.
+//! heap is the reference the others are tested against. All pairs of the `batched` kernel
+//! are found in `waves`, each from one end only: they alone are exact up to the last bit.
 //!
 //! | kernel | good for | paper |
 //! |---|---|---|
@@ -30,9 +31,10 @@ mod run;
 mod sources;
 mod storage;
 mod sweep;
+pub(crate) mod waves;
 
 pub use geodesics::Geodesics;
 pub use plan::{PathMethod, Plan};
-pub use run::{Batch, Recomputed, all_pairs, for_each_batch, rows, rows_into};
+pub use run::{Batch, Recomputed, all_pairs, fixed_pairs, for_each_batch, rows, rows_into};
 pub use sources::Sources;
 pub use storage::Storage;

@@ -13,10 +13,10 @@ use rayon::prelude::*;
 
 use super::plan::{Kernel, Plan};
 use super::sources::{Seed, Sources};
-use super::{batched, dijkstra, floyd, sweep};
+use super::{batched, dijkstra, floyd, sweep, waves};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::linalg::packed::{Band, HalfMatrix, LANES, PackedDistances, Stored};
+use crate::linalg::packed::{Band, Fixed48, HalfMatrix, LANES, PackedDistances, Stored};
 
 /// The distances of up to [`LANES`] sources to all nodes.
 #[derive(Debug, Clone, Copy)]
@@ -173,11 +173,37 @@ fn grouped(plan: &Plan, sources: &Sources) -> Result<Vec<u32>> {
 }
 
 /// The distances between all nodes, packed by symmetry and stored as `T`.
+///
+/// On the batched kernel those in double precision are built on one another: of the
+/// distances computed separately (`f32`, [`Recomputed`]) they may differ in the last bit.
 pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>> {
+    pairs_in_units(plan, 1.0, ctx)
+}
+
+/// The same as whole numbers of a unit that is chosen by the longest way there may be;
+/// `None` where some nodes are joined by none.
+pub fn fixed_pairs(plan: &Plan, ctx: &Ctx) -> Result<Option<PackedDistances<Fixed48>>> {
+    let far = rows(plan, &Sources::nodes(&plan.order[..plan.len().min(1)]), ctx)?;
+    // From any node to the first one and on, and what the sums are rounded by.
+    let longest = 2.0 * (1.0 + 1e-9) * far.iter().fold(0.0, |far: f64, &way| far.max(way));
+    let unit = Fixed48::unit(longest);
+    if longest.is_finite() { pairs_in_units(plan, unit, ctx).map(Some) } else { Ok(None) }
+}
+
+fn pairs_in_units<T: Stored>(plan: &Plan, unit: f64, ctx: &Ctx) -> Result<PackedDistances<T>> {
     let n = plan.len();
     let what = format!("the distances between all pairs of {n} points");
     let hint = "use landmarks (LandmarkIsomap), or recompute the distances (storage='recompute')";
-    ctx.reserve(PackedDistances::<T>::bytes(n), &what, hint)?;
+    let by_waves = matches!(plan.kernel, Kernel::Batch(_)) && T::TAKES_PANEL;
+    let waves = if by_waves { waves::bytes(n) } else { 0 };
+    ctx.reserve(PackedDistances::<T>::bytes(n) + waves, &what, hint)?;
+    if let (Kernel::Batch(graph), true) = (&plan.kernel, by_waves) {
+        ctx.stage("shortest paths", n);
+        let (order, mut panels) = ctx.install(|| waves::all_pairs(graph, ctx))?;
+        let order = order.iter().map(|&position| plan.order[position as usize]).collect();
+        let kept = panels.iter_mut().map(|panel| T::keep(panel, unit)).collect();
+        return Ok(PackedDistances::new(order, kept));
+    }
     let panels: Result<Vec<_>> = ctx.install(|| {
         ctx.stage("shortest paths", n);
         // Lent from panel to panel: room that is given back between the panels
@@ -190,7 +216,7 @@ pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>
                 scratch.lanes.reserve_exact(n - scratch.lanes.len());
             }
             scratch.panel(plan, index, ctx)?;
-            let kept = T::keep(&mut scratch.lanes);
+            let kept = T::keep(&mut scratch.lanes, unit);
             lent().push(scratch);
             ctx.advance(LANES.min(n - index * LANES));
             Ok(kept)
@@ -198,7 +224,7 @@ pub fn all_pairs<T: Stored>(plan: &Plan, ctx: &Ctx) -> Result<PackedDistances<T>
         // Panels are taken one by one: their lengths differ too much to be split evenly.
         (0..n.div_ceil(LANES)).into_par_iter().with_max_len(1).map(stored).collect()
     });
-    Ok(PackedDistances::new(plan.order.clone(), panels?))
+    Ok(PackedDistances::new(plan.order.clone(), panels?).in_units_of(unit))
 }
 
 /// The distances between all nodes, computed again each time they are read: exact,
@@ -251,7 +277,7 @@ impl Scratch {
 }
 
 /// The two directions of a pair may differ in the last bit; the smaller holds.
-fn make_symmetric(block: &mut [[f64; LANES]]) {
+pub(super) fn make_symmetric(block: &mut [[f64; LANES]]) {
     for a in 0..block.len() {
         for b in 0..a {
             let smaller = block[a][b].min(block[b][a]);

@@ -87,7 +87,7 @@ fn find_path(graph: &Supernodes, seeds: &[Seed], scratch: &mut Scratch) {
 
 /// `to = min(to, from + weight)`, lane by lane.
 #[inline(always)]
-fn lower<const WIDTH: usize>(to: &mut [f64; WIDTH], from: &[f64; WIDTH], weight: f64) {
+pub(super) fn lower<const WIDTH: usize>(to: &mut [f64; WIDTH], from: &[f64; WIDTH], weight: f64) {
     // Through a copy: a conditional store would become a slow masked one.
     let mut best = *to;
     for lane in 0..WIDTH {

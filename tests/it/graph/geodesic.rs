@@ -3,7 +3,9 @@
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::graph::geodesic::{PathMethod, Plan, Recomputed, Sources, all_pairs, for_each_batch, rows};
+use crate::graph::geodesic::{
+    PathMethod, Plan, Recomputed, Sources, all_pairs, fixed_pairs, for_each_batch, rows,
+};
 use crate::linalg::packed::{Band, HalfMatrix, LANES, PackedDistances};
 use crate::neighbors::{Link, Neighbors};
 use proptest::prelude::*;
@@ -318,6 +320,37 @@ fn long_supernodes_are_split_and_stay_exact() {
 }
 
 #[test]
+fn distances_found_in_waves_are_those_of_separate_searches() {
+    // Three waves and a last panel that is not full; hubs, a part of its own, and a loner.
+    let (n, ctx) = (790, Ctx::new(2, 0));
+    let mut edges: Vec<_> = (0..700usize)
+        .flat_map(|i| (1..4).map(move |k| (i, (i * (2 * k + 1) + 97 * k) % 700, 0.3 + ((i * k) % 13) as f64)))
+        .collect();
+    edges.extend((0..700usize).step_by(9).map(|i| (i, 5, 2.5)));
+    edges.extend((700..788usize).map(|i| (i, i + 1, 0.1 + (i % 4) as f64)));
+    let graph = graph_of(n, &edges);
+    let plan = |method| Plan::new(&graph, method, n, None, &ctx).unwrap();
+    let apart = rows(&plan(PathMethod::Heap), &all(n), &ctx).unwrap();
+    let waves = all_pairs::<f64>(&plan(PathMethod::Batch), &ctx).unwrap();
+    for i in 0..n {
+        for j in 0..n {
+            assert!(
+                close(waves.get(i, j), apart[[i, j]]),
+                "({i}, {j}): {} {}",
+                waves.get(i, j),
+                apart[[i, j]]
+            );
+        }
+    }
+    let one = Ctx::new(1, 0);
+    assert!(
+        waves
+            == all_pairs::<f64>(&Plan::new(&graph, PathMethod::Batch, n, None, &one).unwrap(), &one).unwrap()
+    );
+    assert!(fixed_pairs(&plan(PathMethod::Batch), &ctx).unwrap().is_none(), "nothing is the longest way");
+}
+
+#[test]
 fn names_go_both_ways() {
     for &method in PathMethod::ALL {
         assert_eq!(PathMethod::from_name(method.name()), Some(method));
@@ -333,10 +366,25 @@ fn narrow_and_recomputed_distances_are_the_stored_ones() {
         let plan = Plan::new(&graph, method, graph.len(), None, &ctx).unwrap();
         let wide = all_pairs::<f64>(&plan, &ctx).unwrap();
         let narrow = all_pairs::<f32>(&plan, &ctx).unwrap();
+        let fixed = fixed_pairs(&plan, &ctx).unwrap().unwrap();
+        let longest = wide.to_dense().into_iter().fold(0.0, f64::max);
+        // In waves distances are built on one another, see `waves`.
+        let in_waves = method == PathMethod::Batch;
         for i in 0..graph.len() {
             for j in 0..graph.len() {
-                assert_eq!(narrow.get(i, j), f64::from(wide.get(i, j) as f32), "{method:?} ({i}, {j})");
+                let exact = wide.get(i, j);
+                let rounded = f64::from(exact as f32);
+                let same = if in_waves {
+                    (narrow.get(i, j) - rounded).abs() <= 1e-7 * rounded
+                } else {
+                    narrow.get(i, j) == rounded
+                };
+                assert!(same, "{method:?} ({i}, {j})");
+                assert!((fixed.get(i, j) - exact).abs() <= 7.2e-15 * longest, "{method:?} ({i}, {j})");
             }
+        }
+        if in_waves {
+            continue;
         }
         let recomputed = Recomputed(&plan);
         let count = recomputed.panel_count();
