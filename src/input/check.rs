@@ -6,6 +6,7 @@
 use ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 
+use super::extent::largest_if_finite;
 use super::{Csr, Data, PointsRef};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
@@ -34,7 +35,15 @@ pub fn check_points(points: PointsRef<'_>) -> Result<()> {
 
 /// All entries are finite, or the first that is not is named.
 pub fn check_finite(matrix: ArrayView2<'_, f64>, what: &str) -> Result<()> {
-    check_entries(matrix, what, f64::is_finite)
+    finite_extent(matrix, what).map(|_| ())
+}
+
+/// The largest magnitude of entries that are all finite, or the first that is not is named.
+pub fn finite_extent(matrix: ArrayView2<'_, f64>, what: &str) -> Result<f64> {
+    match largest_if_finite(matrix) {
+        Some(largest) if matrix.nrows() > 0 => Ok(largest),
+        _ => check_entries(matrix, what, f64::is_finite).map(|()| 0.0),
+    }
 }
 
 /// All entries are allowed, or the first that is not is named.

@@ -22,7 +22,8 @@ use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::linalg::SymmetricOperator;
 use crate::linalg::random::uniform;
-use crate::linalg::{TallRef, gram, multiply, power_of_two_scale, symmetric_eigen};
+use crate::linalg::eigen::symmetric_eigen;
+use crate::linalg::{TallRef, gram, multiply, power_of_two_scale};
 
 /// The tolerance when the caller leaves it open.
 const TIGHTEST: f64 = 1e-12;
@@ -259,7 +260,8 @@ impl<'a> Search<'a> {
 
     /// Eigenpairs of H and their residuals ‖W·y_last‖.
     fn rayleigh_ritz(&mut self) -> Result<RitzPairs> {
-        let (values, vectors) = symmetric_eigen(self.h.slice(s![..self.size, ..self.size]))?;
+        let projected = self.h.slice(s![..self.size, ..self.size]);
+        let (values, vectors) = symmetric_eigen(projected, self.size, false, self.ctx)?;
         self.lowest = self.lowest.min(values[0]);
         self.norm = self.norm.max(values[0].abs()).max(values[self.size - 1].abs());
         let values: Vec<f64> = values.into_iter().rev().collect();

@@ -15,8 +15,9 @@ use crate::error::{Error, Result, WarningKind};
 use crate::input::PointsRef;
 use crate::kernel::gram::{CenteredPoints, Side, centred_rows, mean, ordered_fold};
 use crate::linalg::SymmetricOperator;
-use crate::linalg::tall::{add_gram, mirror};
-use crate::linalg::{matmul_transposed, thin_svd};
+use crate::kernel::scatter::scatter;
+use crate::linalg::eigen::{Singular, singular};
+use crate::linalg::matmul_transposed;
 use crate::spectrum;
 use crate::spectrum::{Options, Solver, Spectrum, fix_signs};
 
@@ -99,19 +100,22 @@ pub fn pca_about(
             format!("must be between 1 and {most} for {n} points with {d} features, got {k}"),
         ));
     }
-    let mean = match origin {
-        Some(origin) => origin,
-        None => mean(points, ctx)?,
-    };
     let route = match route {
         PcaRoute::Auto => choose(points, k),
         chosen => chosen,
     };
-    let found = match route {
-        PcaRoute::Gram => by_gram(points, &mean, k, ctx)?,
-        PcaRoute::Krylov => by_krylov(points, &mean, k, tol, ctx)?,
-        PcaRoute::Svd => by_svd(points, &mean, k, ctx)?,
-        PcaRoute::Covariance | PcaRoute::Auto => by_covariance(points, &mean, k, ctx)?,
+    let about = |origin: Option<Vec<f64>>| origin.map_or_else(|| mean(points, ctx), Ok);
+    let (mean, found) = match route {
+        PcaRoute::Covariance | PcaRoute::Auto => by_covariance(points, origin.as_deref(), k, ctx)?,
+        route => {
+            let mean = about(origin)?;
+            let found = match route {
+                PcaRoute::Gram => by_gram(points, &mean, k, ctx)?,
+                PcaRoute::Krylov => by_krylov(points, &mean, k, tol, ctx)?,
+                _ => by_svd(points, &mean, k, ctx)?,
+            };
+            (mean, found)
+        }
     };
     let freedom = (n.max(2) - 1) as f64;
     let mut axes = found.axes;
@@ -151,24 +155,22 @@ fn choose(points: PointsRef, k: usize) -> PcaRoute {
     }
 }
 
-fn by_covariance(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found> {
+/// The mean comes along with the covariance.
+fn by_covariance(
+    points: PointsRef,
+    origin: Option<&[f64]>,
+    k: usize,
+    ctx: &Ctx,
+) -> Result<(Vec<f64>, Found)> {
     let d = points.cols();
     ctx.reserve(6 * (d * d * 8) as u64, "the covariance matrix", "use the Krylov route")?;
-    // Tall chunks: each one adds into all of the D × D sum, which should not cost more than the product.
-    let rows = ((1usize << 19) / d.max(1)).clamp(64, 1024);
-    ctx.stage("covariance", points.rows());
-    let mut scatter = ordered_fold(points.rows(), rows, (d, d), ctx, |rows, sum| {
-        let steps = rows.len();
-        add_gram(centred_rows(points, mean, rows).view(), sum);
-        ctx.advance(steps);
-    })?;
-    mirror(&mut scatter);
+    let (mean, scatter) = scatter(points, origin, ctx)?;
     let total = scatter.diag().sum();
     let options = Options { solver: dense_or_krylov(d, k), ..Options::default() };
     let found = spectrum::top(&scatter, k, &options, ctx)?;
     warn_unconverged(&found, ctx);
     let squares = found.values.iter().map(|value| value.max(0.0)).collect();
-    Ok(Found { axes: found.vectors, squares, total: Some(total) })
+    Ok((mean, Found { axes: found.vectors, squares, total: Some(total) }))
 }
 
 /// A formed matrix is decomposed whole unless it is large and little is wanted.
@@ -275,12 +277,11 @@ fn by_svd(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found>
     ctx.reserve(4 * (n * d * 8) as u64, "a full singular value decomposition", "use another solver")?;
     let centred = centred_rows(points, mean, 0..n);
     ctx.check()?;
-    ctx.stage("all singular vectors", 0);
-    let svd = thin_svd(centred.view())?;
-    let total = svd.s.iter().map(|value| value * value).sum();
-    let squares = svd.s[..k].iter().map(|value| value * value).collect();
-    let axes = svd.v.slice(s![.., ..k]).as_standard_layout().into_owned();
-    Ok(Found { axes, squares, total: Some(total) })
+    ctx.stage("all singular vectors", 2 * n.min(d));
+    let Singular { values, vectors } = singular(centred.view(), k, ctx)?;
+    let total = values.iter().map(|value| value * value).sum();
+    let squares = values[..k].iter().map(|value| value * value).collect();
+    Ok(Found { axes: vectors.t().as_standard_layout().into_owned(), squares, total: Some(total) })
 }
 
 /// Σ ‖x − mean‖², in chunk order.
