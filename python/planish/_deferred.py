@@ -1,10 +1,10 @@
 """Imports that are put off until somebody needs them.
 
-scikit-learn's base class imports all of scipy.stats, and pandas where there is one, for
-functions that an estimator never calls: most of the time of a first import. While it is
-imported here, stand-ins take their place, which import the real module when one of its
-names is first used. Afterwards nothing of it is left in ``sys.modules``; a program that
-has imported these modules already, or does so later, sees no difference.
+scikit-learn's base class imports scipy.stats and scipy.special, and pandas where there is
+one, for functions that an estimator never calls: most of the time of a first import. While
+it is imported here, stand-ins take their places, which import the real module when one of
+its names is first used. Afterwards nothing of this is left in ``sys.modules``; a program
+that has imported these modules already, or does so later, sees no difference.
 """
 
 from __future__ import annotations
@@ -50,6 +50,6 @@ def deferred(*names: str) -> Iterator[None]:
 def import_sklearn() -> None:
     """Import what the estimators need of scikit-learn, once."""
     if "sklearn" not in sys.modules:
-        installed = [name for name in ("pandas", "scipy.stats") if find_spec(name) is not None]
+        installed = [name for name in ("pandas", "scipy.special", "scipy.stats") if find_spec(name) is not None]
         with deferred(*installed):
             import_module("sklearn.utils.validation")

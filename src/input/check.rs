@@ -6,8 +6,7 @@
 use ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 
-use super::extent::largest_if_finite;
-use super::{Csr, Data, PointsRef};
+use super::{Csr, Data, PointsRef, extent::largest_if_finite};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 
@@ -35,14 +34,9 @@ pub fn check_points(points: PointsRef<'_>) -> Result<()> {
 
 /// All entries are finite, or the first that is not is named.
 pub fn check_finite(matrix: ArrayView2<'_, f64>, what: &str) -> Result<()> {
-    finite_extent(matrix, what).map(|_| ())
-}
-
-/// The largest magnitude of entries that are all finite, or the first that is not is named.
-pub fn finite_extent(matrix: ArrayView2<'_, f64>, what: &str) -> Result<f64> {
     match largest_if_finite(matrix) {
-        Some(largest) if matrix.nrows() > 0 => Ok(largest),
-        _ => check_entries(matrix, what, f64::is_finite).map(|()| 0.0),
+        Some(_) if matrix.nrows() > 0 => Ok(()),
+        _ => check_entries(matrix, what, f64::is_finite),
     }
 }
 

@@ -18,7 +18,10 @@ const INFINITE: u64 = f64::INFINITY.to_bits();
 pub fn largest_if_finite(matrix: ArrayView2<'_, f64>) -> Option<f64> {
     let bits = match matrix.as_slice_memory_order() {
         Some(values) => values.par_chunks(CHUNK).map(largest_bits).max(),
-        None => (0..matrix.nrows()).into_par_iter().map(|row| matrix.row(row).fold(0, |most, v| most.max(magnitude(*v)))).max(),
+        None => (0..matrix.nrows())
+            .into_par_iter()
+            .map(|row| matrix.row(row).fold(0, |most, v| most.max(magnitude(*v))))
+            .max(),
     };
     let bits = bits.unwrap_or(0);
     (bits < INFINITE).then(|| f64::from_bits(bits))

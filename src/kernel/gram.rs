@@ -160,6 +160,10 @@ impl SymmetricOperator for CenteredPoints<'_> {
         }
     }
 
+    fn multiplications(&self) -> f64 {
+        2.0 * self.points.rows() as f64 * self.points.cols() as f64
+    }
+
     fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
         let product = match self.side {
             Side::Features => self.covariance_times(x, ctx)?,

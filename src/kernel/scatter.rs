@@ -149,9 +149,13 @@ mod tests {
             // All of the sampled rows are far from the others.
             let mut unlucky = x.clone();
             (0..SAMPLE.min(n)).for_each(|i| unlucky.row_mut(i * n / SAMPLE.min(n)).fill(1e7));
-            for (name, x) in
-                [("plain", x), ("sorted", sorted), ("outlier", outlier), ("shifted", shifted), ("unlucky", unlucky)]
-            {
+            for (name, x) in [
+                ("plain", x),
+                ("sorted", sorted),
+                ("outlier", outlier),
+                ("shifted", shifted),
+                ("unlucky", unlucky),
+            ] {
                 let (mean, products) = scatter(PointsRef::Dense(x.view()), None, &ctx).unwrap();
                 let (expected_mean, expected) = plain(&x);
                 for j in 0..d {

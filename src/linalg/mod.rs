@@ -33,7 +33,9 @@ pub mod sparse;
 pub mod tall;
 pub mod tile;
 
-pub use dense::{power_of_two_scale, pseudo_inverse_times, symmetric_eigen, thin_svd};
+#[cfg(test)]
+pub use dense::thin_svd;
+pub use dense::{power_of_two_scale, pseudo_inverse_times, symmetric_eigen};
 pub(crate) use dot::{PARTS, dot};
 pub use operator::SymmetricOperator;
 pub use product::{matmul, matmul_transposed};

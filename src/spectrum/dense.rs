@@ -12,11 +12,15 @@ use crate::linalg::SymmetricOperator;
 use crate::linalg::eigen::symmetric_eigen;
 use crate::linalg::{matmul, power_of_two_scale};
 
+/// Bytes a decomposition takes.
+pub(super) fn bytes(n: usize) -> u64 {
+    5 * (n as u64) * (n as u64) * 8
+}
+
 pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
     let n = op.dim();
-    let bytes = 5 * (n as u64) * (n as u64) * 8;
     let hint = "use the solver 'auto' or 'arpack', which finds the wanted eigenpairs alone";
-    ctx.reserve(bytes, "a dense eigenvalue decomposition", hint)?;
+    ctx.reserve(bytes(n), "a dense eigenvalue decomposition", hint)?;
     ctx.stage("all eigenvectors", n + k);
     let mut matrix = op.to_dense(ctx)?;
     ctx.check()?;

@@ -14,8 +14,8 @@ use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::input::PointsRef;
 use crate::kernel::gram::{CenteredPoints, Side, centred_rows, mean, ordered_fold};
-use crate::linalg::SymmetricOperator;
 use crate::kernel::scatter::scatter;
+use crate::linalg::SymmetricOperator;
 use crate::linalg::eigen::{Singular, singular};
 use crate::linalg::matmul_transposed;
 use crate::spectrum;
@@ -148,6 +148,9 @@ fn choose(points: PointsRef, k: usize) -> PcaRoute {
     let limit = if matches!(points, PointsRef::Sparse(_)) { SMALL / 4 } else { SMALL };
     if small > limit && k * 6 <= small {
         PcaRoute::Krylov
+    } else if n < d && n > limit / 4 && k * 6 > n && matches!(points, PointsRef::Dense(_)) {
+        // Making that many axes orthonormal again costs more than doing without squares.
+        PcaRoute::Svd
     } else if n < d {
         PcaRoute::Gram
     } else {
@@ -166,16 +169,10 @@ fn by_covariance(
     ctx.reserve(6 * (d * d * 8) as u64, "the covariance matrix", "use the Krylov route")?;
     let (mean, scatter) = scatter(points, origin, ctx)?;
     let total = scatter.diag().sum();
-    let options = Options { solver: dense_or_krylov(d, k), ..Options::default() };
-    let found = spectrum::top(&scatter, k, &options, ctx)?;
+    let found = spectrum::top(&scatter, k, &Options::default(), ctx)?;
     warn_unconverged(&found, ctx);
     let squares = found.values.iter().map(|value| value.max(0.0)).collect();
     Ok((mean, Found { axes: found.vectors, squares, total: Some(total) }))
-}
-
-/// A formed matrix is decomposed whole unless it is large and little is wanted.
-fn dense_or_krylov(size: usize, k: usize) -> Solver {
-    if size > 200 && k * 6 <= size { Solver::Krylov } else { Solver::Dense }
 }
 
 fn by_gram(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found> {
@@ -192,8 +189,7 @@ fn by_gram(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found
         PointsRef::Sparse(_) => operator.to_dense(ctx)?,
     };
     let total = gram.diag().sum();
-    let options = Options { solver: dense_or_krylov(n, k), ..Options::default() };
-    let found = spectrum::top(&gram, k, &options, ctx)?;
+    let found = spectrum::top(&gram, k, &Options::default(), ctx)?;
     warn_unconverged(&found, ctx);
     axes_from_samples(&operator, &found, Some(total), ctx)
 }
@@ -234,17 +230,18 @@ fn axes_from_samples(
     let squares: Vec<f64> = found.values.iter().map(|value| value.max(0.0)).collect();
     let floor = 1e-14 * squares[0];
     let known = squares.iter().filter(|&&square| square > floor).count();
-    let axes = complete(&raw, known)?;
+    let axes = complete(&raw, known, ctx)?;
     Ok(Found { axes, squares, total })
 }
 
 /// Gram–Schmidt, twice, on the first `known` columns; the others are replaced
 /// by unit vectors made orthogonal to all before them.
-fn complete(raw: &Array2<f64>, known: usize) -> Result<Array2<f64>> {
+fn complete(raw: &Array2<f64>, known: usize, ctx: &Ctx) -> Result<Array2<f64>> {
     let (d, k) = raw.dim();
     let mut axes = Array2::<f64>::zeros((d, k));
     let mut unit = 0;
     for j in 0..k {
+        ctx.check()?;
         let mut source = (j < known).then(|| raw.column(j).to_owned());
         loop {
             let mut axis = source.take().unwrap_or_else(|| {

@@ -9,6 +9,7 @@
 //! cut into fixed parts: the same bits for any number of threads.
 
 mod divide;
+mod halves;
 mod qr;
 mod reflectors;
 mod secular;
@@ -39,7 +40,10 @@ pub fn symmetric_eigen(
     let n = matrix.nrows();
     if n <= SMALL || matrix.ncols() != n {
         let (values, vectors) = dense::symmetric_eigen(matrix.t())?;
-        return Ok((values, vectors.slice(s![.., n.saturating_sub(wanted)..]).as_standard_layout().into_owned()));
+        return Ok((
+            values,
+            vectors.slice(s![.., n.saturating_sub(wanted)..]).as_standard_layout().into_owned(),
+        ));
     }
     let scale = dense::power_of_two_scale(matrix.iter().copied())
         .ok_or_else(|| Error::input("the symmetric matrix contains NaN or infinite entries"))?;
@@ -58,8 +62,7 @@ fn solve(
     ctx: &Ctx,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
     let reduced = tridiagonalize::tridiagonalize(matrix, n, report, ctx)?;
-    let (values, mut vectors) =
-        divide::divide_and_conquer(&reduced.diagonal, &reduced.beside, wanted, ctx)?;
+    let (values, mut vectors) = divide::divide_and_conquer(&reduced.diagonal, &reduced.beside, wanted, ctx)?;
     reduced.reflectors.apply(&mut vectors, report, ctx)?;
     Ok((values, vectors))
 }
@@ -128,12 +131,22 @@ mod tests {
             }
         }
         let ones = Array2::from_elem((n, n), 1.0);
-        let cases = [("full", full), ("rank 7", low), ("graded", graded), ("Wilkinson", wilkinson),
-            ("ones", ones), ("identity", Array2::eye(n)), ("zero", Array2::zeros((n, n)))];
+        let cases = [
+            ("full", full),
+            ("rank 7", low),
+            ("graded", graded),
+            ("Wilkinson", wilkinson),
+            ("ones", ones),
+            ("identity", Array2::eye(n)),
+            ("zero", Array2::zeros((n, n))),
+        ];
         for (name, matrix) in cases {
             for wanted in [1, 40, n] {
                 let (residual, skew, apart) = defects(&matrix, wanted, &ctx);
-                assert!(residual < 1e-13 && skew < 1e-13 && apart < 1e-13, "{name} {wanted}: {residual} {skew} {apart}");
+                assert!(
+                    residual < 1e-13 && skew < 1e-13 && apart < 1e-13,
+                    "{name} {wanted}: {residual} {skew} {apart}"
+                );
             }
         }
     }

@@ -181,8 +181,10 @@ mod tests {
                         at
                     })
                     .collect();
-                let w: Vec<f64> =
-                    uniform(&mut stream, count, 1).iter().map(|w| if *w < 0.0 { w * 1e-6 } else { w + 0.1 }).collect();
+                let w: Vec<f64> = uniform(&mut stream, count, 1)
+                    .iter()
+                    .map(|w| if *w < 0.0 { w * 1e-6 } else { w + 0.1 })
+                    .collect();
                 let weights: Vec<f64> = w.iter().map(|w| w * w).collect();
                 let matrix = Array2::from_shape_fn((count, count), |(i, j)| {
                     w[i] * w[j] + if i == j { poles[i] } else { 0.0 }
@@ -192,7 +194,10 @@ mod tests {
                 for (index, expected) in truth.iter().enumerate() {
                     let root = equation.root(index);
                     let found = poles[root.origin] + root.offset;
-                    assert!((found - expected).abs() < 1e-13 * at.max(1.0), "{count} {index}: {found} {expected}");
+                    assert!(
+                        (found - expected).abs() < 1e-13 * at.max(1.0),
+                        "{count} {index}: {found} {expected}"
+                    );
                     assert!(root.gap(poles[index], &poles) < 0.0, "right of its pole");
                     assert!(index + 1 == count || root.gap(poles[index + 1], &poles) > 0.0);
                 }

@@ -42,7 +42,11 @@ pub fn singular(matrix: ArrayView2<f64>, wanted: usize, ctx: &Ctx) -> Result<Sin
         if n >= d {
             // Columns of A one after the other; R has its right vectors.
             let mut work: Vec<f64> = matrix.iter().map(|value| value * scale).collect();
-            let mut work = { let turned = columns_of(&work, n, d); work.clear(); turned };
+            let mut work = {
+                let turned = columns_of(&work, n, d);
+                work.clear();
+                turned
+            };
             qr::reduce(&mut work, n, ctx)?;
             let triangle = Array2::from_shape_fn((d, d), |(i, j)| work[j * n + i]);
             drop(work);
