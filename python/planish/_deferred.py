@@ -50,6 +50,10 @@ def deferred(*names: str) -> Iterator[None]:
 def import_sklearn() -> None:
     """Import what the estimators need of scikit-learn, once."""
     if "sklearn" not in sys.modules:
-        installed = [name for name in ("pandas", "scipy.special", "scipy.stats") if find_spec(name) is not None]
+        installed = [
+            name
+            for name in ("pandas", "scipy.special", "scipy.stats")
+            if find_spec(name) is not None
+        ]
         with deferred(*installed):
             import_module("sklearn.utils.validation")
