@@ -25,10 +25,11 @@ def _home_of(name: str) -> str | None:
     from importlib.util import find_spec
 
     api = find_spec(f"{__name__}._api")
-    text = api.loader.get_source(api.name) if api and hasattr(api.loader, "get_source") else None
+    source = getattr(api.loader, "get_source", None) if api else None
+    text = source(api.name) if api and source else None
     for line in (text or "").splitlines():
         match line.split():
-            case ["from", home, "import", source, "as", alias] if source == alias == name:
+            case ["from", home, "import", what, "as", alias] if what == alias == name:
                 return home
     return None
 

@@ -15,14 +15,15 @@ def run(code):
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-@pytest.mark.parametrize("name", ["Isomap", "PCA", "KernelMDS", "SpectralEmbedding"])
-def test_an_estimator_imports_what_it_needs(name):
+def test_an_estimator_imports_what_it_needs():
     run(
         "import sys\n"
-        f"from planish import {name}\n"
+        "from planish import Isomap, KernelMDS, PCA, SpectralEmbedding\n"
         f"found = [m for m in {HEAVY!r} if m in sys.modules]\n"
         "assert found == [], found\n"
-        f"{name}().fit([[0.0, 1.0], [1.0, 0.5], [2.0, 0.1], [3.0, 1.0], [4.0, 2.0], [5.5, 1.0]])\n"
+        "X = [[0.0, 1.0], [1.0, 0.5], [2.0, 0.1], [3.0, 1.0], [4.0, 2.0], [5.5, 1.0]]\n"
+        "for kind in (Isomap, KernelMDS, PCA, SpectralEmbedding):\n"
+        "    kind().fit(X)\n"
         f"found = [m for m in {HEAVY[:3]!r} if m in sys.modules]\n"
         "assert found == [], found\n"
     )
