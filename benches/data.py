@@ -104,17 +104,24 @@ def digits(n: int) -> Data:
 FASHION = Path("/usr/share/datasets/fashion-mnist")
 
 
-def fashion(n: int, dim: int) -> Data:
-    """Principal components of Fashion-MNIST's training images, or a stand-in."""
+def fashion_images(n: int) -> Data:
+    """Fashion-MNIST's training images, 784 pixels each, or a stand-in."""
     places = [Path(os.environ.get(DATA_VARIABLE, ".")) / "fashion-mnist", FASHION]
     name = "train-images-idx3-ubyte.gz"
     found = next((place / name for place in places if (place / name).exists()), None)
-    images = _digits_stand_in(n) if found is None else _read_idx_images(found)[:n]
-    images = images / 255
+    if found is None:
+        return Data(_digits_stand_in(n), note="synthetic stand-in for Fashion-MNIST")
+    return Data(_read_idx_images(found)[:n])
+
+
+def fashion(n: int, dim: int) -> Data:
+    """Principal components of Fashion-MNIST's training images, or a stand-in."""
+    whole = fashion_images(n)
+    images = whole.x / 255
     images -= images.mean(axis=0)
     _, axes = np.linalg.eigh(images.T @ images)
     x = np.ascontiguousarray(images @ axes[:, ::-1][:, :dim])
-    return Data(x, note="" if found else "synthetic stand-in for Fashion-MNIST")
+    return Data(x, note=whole.note)
 
 
 def clusters(n: int, dim: int, count: int) -> Data:

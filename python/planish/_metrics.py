@@ -15,7 +15,6 @@ from numbers import Real
 from typing import Any, get_args
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from . import _core, _data, _types
 from ._inputs import Input
@@ -133,6 +132,8 @@ class Metric:
         if self.native and _data.is_sparse(X):
             return _by_core(str(self.name), self.p, X, others)
         if self.native and self.name in ("euclidean", "l2"):
+            from scipy.spatial.distance import cdist
+
             return cdist(X, others)
         if self.exact:
             with np.errstate(over="ignore"):  # what is not finite is refused, with its rows
@@ -155,6 +156,8 @@ class Metric:
             return _nan_euclidean(X, Y)
         if _data.is_sparse(X):
             return _by_core("euclidean", 2.0, X, Y) ** 2
+        from scipy.spatial.distance import cdist
+
         return cdist(X, Y, "sqeuclidean")
 
 

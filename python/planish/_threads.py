@@ -34,6 +34,8 @@ def thread_count(n_jobs: object) -> int:
             "parameter `n_jobs`: 0 threads can do no work; give a positive number, "
             "-1 for all cores, or None"
         )
+    if 0 < count <= _MOST:
+        return count  # counting the cores takes longer than a small fit
     cores = int(joblib.cpu_count())
     # More threads than this only cost: results do not depend on their number.
     return min(count, max(cores, _MOST)) if count > 0 else max(1, cores + 1 + count)

@@ -39,6 +39,23 @@ pub struct Eigenfunction {
     origin: Option<Array1<f64>>,
 }
 
+/// One row to be placed. A type and not a closure: pulp calls closures through a shim that
+/// is compiled without its instructions.
+struct Projection<'a> {
+    formula: &'a Eigenfunction,
+    values: &'a mut [f64],
+    coordinates: &'a mut [f64],
+}
+
+impl pulp::WithSimd for Projection<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.formula.project_in_place(self.values, self.coordinates);
+    }
+}
+
 impl Eigenfunction {
     /// From the eigenpairs that are kept (`None` for a component that is not)
     /// and the means of the kernel's rows.
@@ -145,10 +162,7 @@ impl Eigenfunction {
 
     /// Coordinates of one new row from its kernel values; `values` is used as scratch.
     pub fn project(&self, values: &mut [f64], coordinates: &mut [f64]) {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || self.project_in_place(values, coordinates),
-        );
+        pulp::Arch::new().dispatch(Projection { formula: self, values, coordinates });
     }
 
     #[inline(always)]

@@ -6,14 +6,14 @@
 //!
 //! Cost: p·D per row (p per stored entry for sparse rows).
 
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::input::{Csr, PointsRef};
-use crate::linalg::{PARTS, dot};
+use crate::linalg::{PARTS, dot, standard};
 
 /// y = A (x − c), and x = c + Aᵀ(y / s²) for axes of length s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct LinearMap {
 /// Rows and axes that share their loads.
 const TILE: usize = 2;
 /// Rows one task takes.
-const CHUNK: usize = 64;
+const CHUNK: usize = 256;
 
 impl LinearMap {
     /// The map with these axes (one per row) about this centre.
@@ -101,20 +101,12 @@ impl LinearMap {
     }
 
     fn dense_rows(&self, matrix: ArrayView2<'_, f64>, first: usize, coordinates: &mut [f64]) {
-        let (width, features) = (self.axes.nrows(), self.center.len());
-        let rows = coordinates.len() / width;
-        let mut centred = vec![0.0; rows * features];
-        for (offset, target) in centred.chunks_mut(features).enumerate() {
-            for ((slot, value), middle) in target.iter_mut().zip(matrix.row(first + offset)).zip(&self.center)
-            {
-                *slot = value - middle;
-            }
-        }
-        let axes = numbers(self.axes.as_slice());
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || products(&centred, axes, features, coordinates),
-        );
+        let rows = coordinates.len() / self.axes.nrows();
+        // Rows that lie in memory one after the other are read where they are.
+        let part = standard(matrix.slice_move(s![first..first + rows, ..]));
+        let (axes, center) = (numbers(self.axes.as_slice()), numbers(self.center.as_slice()));
+        let products = Products { rows: numbers(part.as_slice()), axes, center, out: coordinates };
+        pulp::Arch::new().dispatch(products);
     }
 
     fn sparse_rows(&self, matrix: &Csr, first: usize, coordinates: &mut [f64]) {
@@ -137,45 +129,54 @@ fn numbers(array: Option<&[f64]>) -> &[f64] {
     array.expect("row-major")
 }
 
-/// All products of rows and axes, in tiles that share their loads.
-#[inline(always)]
-fn products(rows: &[f64], axes: &[f64], features: usize, out: &mut [f64]) {
-    let (count, width) = (rows.len() / features, axes.len() / features);
-    for i in (0..count).step_by(TILE) {
-        for j in (0..width).step_by(TILE) {
-            if i + TILE <= count && j + TILE <= width {
-                let tile = tile_of_dots(
-                    [&rows[i * features..(i + 1) * features], &rows[(i + 1) * features..(i + 2) * features]],
-                    [&axes[j * features..(j + 1) * features], &axes[(j + 1) * features..(j + 2) * features]],
-                );
-                for (row, dots) in tile.iter().enumerate() {
-                    out[(i + row) * width + j..(i + row) * width + j + TILE].copy_from_slice(dots);
-                }
-                continue;
-            }
-            for row in i..(i + TILE).min(count) {
-                for column in j..(j + TILE).min(width) {
-                    out[row * width + column] = dot(
-                        &axes[column * features..(column + 1) * features],
-                        &rows[row * features..(row + 1) * features],
-                    );
+/// All products of centred rows and axes, in tiles that share their loads. A type and
+/// not a closure: pulp calls closures through a shim that is compiled without its
+/// instructions.
+struct Products<'a> {
+    rows: &'a [f64],
+    axes: &'a [f64],
+    center: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl pulp::WithSimd for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let Products { rows, axes, center, out } = self;
+        let features = center.len();
+        let (count, width) = (rows.len() / features, axes.len() / features);
+        // The last tile repeats its last row or axis; the repetitions are not written.
+        let row = |i: usize| &rows[i.min(count - 1) * features..][..features];
+        let axis = |j: usize| &axes[j.min(width - 1) * features..][..features];
+        for i in (0..count).step_by(TILE) {
+            for j in (0..width).step_by(TILE) {
+                let tile = tile_of_dots([row(i), row(i + 1)], [axis(j), axis(j + 1)], center);
+                for (own, dots) in tile.iter().enumerate().take(count - i) {
+                    let known = TILE.min(width - j);
+                    out[(i + own) * width + j..][..known].copy_from_slice(&dots[..known]);
                 }
             }
         }
     }
 }
 
-/// Four dot products at once, each in the order of [`dot`].
+/// Four dot products of centred rows and axes at once, each in the order of [`dot`].
 #[inline(always)]
-fn tile_of_dots(rows: [&[f64]; TILE], axes: [&[f64]; TILE]) -> [[f64; TILE]; TILE] {
-    let whole = rows[0].len() / PARTS * PARTS;
+fn tile_of_dots(rows: [&[f64]; TILE], axes: [&[f64]; TILE], center: &[f64]) -> [[f64; TILE]; TILE] {
+    let whole = center.len() / PARTS * PARTS;
     let mut parts = [[[0.0; PARTS]; TILE]; TILE];
-    for at in (0..whole).step_by(PARTS) {
+    let row_blocks = rows.map(|row| row[..whole].as_chunks::<PARTS>().0);
+    let axis_blocks = axes.map(|axis| axis[..whole].as_chunks::<PARTS>().0);
+    for (at, middle) in center[..whole].as_chunks::<PARTS>().0.iter().enumerate() {
         for i in 0..TILE {
+            let mut centred = row_blocks[i][at];
+            (0..PARTS).for_each(|part| centred[part] -= middle[part]);
             for j in 0..TILE {
-                let (row, axis) = (&rows[i][at..at + PARTS], &axes[j][at..at + PARTS]);
+                let axis = &axis_blocks[j][at];
                 for part in 0..PARTS {
-                    parts[i][j][part] += axis[part] * row[part];
+                    parts[i][j][part] += axis[part] * centred[part];
                 }
             }
         }
@@ -183,7 +184,7 @@ fn tile_of_dots(rows: [&[f64]; TILE], axes: [&[f64]; TILE]) -> [[f64; TILE]; TIL
     let mut dots = [[0.0; TILE]; TILE];
     for i in 0..TILE {
         for j in 0..TILE {
-            let rest: f64 = axes[j][whole..].iter().zip(&rows[i][whole..]).map(|(x, y)| x * y).sum();
+            let rest: f64 = (whole..center.len()).map(|at| axes[j][at] * (rows[i][at] - center[at])).sum();
             dots[i][j] = parts[i][j].iter().sum::<f64>() + rest;
         }
     }

@@ -8,6 +8,7 @@ pub mod check;
 mod convert;
 mod csr;
 mod data;
+mod extent;
 pub mod rows;
 pub mod scale;
 

@@ -4,6 +4,7 @@
 use ndarray::{ArrayView2, CowArray, Ix2};
 use rayon::prelude::*;
 
+use super::extent::largest_if_finite;
 use super::{Csr, Data, OwnedData, Points, PointsRef};
 pub use crate::scale::Scale;
 
@@ -71,10 +72,11 @@ pub fn scale_of_matrix(matrix: ArrayView2<'_, f64>) -> Scale {
 
 /// Largest magnitude in a matrix.
 fn largest_in_rows(matrix: ArrayView2<'_, f64>) -> f64 {
-    (0..matrix.nrows())
-        .into_par_iter()
-        .map(|row| matrix.row(row).iter().fold(0.0_f64, |most, value| most.max(value.abs())))
-        .reduce(|| 0.0, f64::max)
+    // Missing distances are NaN: the maximum of the others.
+    largest_if_finite(matrix).unwrap_or_else(|| {
+        let of_row = |row| matrix.row(row).iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+        (0..matrix.nrows()).into_par_iter().map(of_row).reduce(|| 0.0, f64::max)
+    })
 }
 
 /// Largest magnitude in a slice.

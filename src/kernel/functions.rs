@@ -15,6 +15,7 @@ use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::input::{Csr, PointsRef};
 use crate::linalg::exp::exp_in_place;
+use crate::linalg::tall::mirror_in_parallel;
 use crate::linalg::tile::{AbsoluteDifference, Product, SquaredDifference, Term, rows_by_block};
 
 /// Rows of the result per parallel task.
@@ -137,6 +138,7 @@ pub fn kernel_matrix<'a>(
     }
     let gamma = kernel.gamma(d)?;
     ctx.reserve((n * m * 8) as u64, "the kernel matrix", "use fewer points")?;
+    let same = is_same(x, y);
     let mut matrix = Array2::<f64>::zeros((n, m));
     if n == 0 || m == 0 {
         return Ok(matrix);
@@ -152,9 +154,12 @@ pub fn kernel_matrix<'a>(
         let target = matrix.as_slice_mut().expect("row-major");
         target.par_chunks_mut(ROWS * m).enumerate().try_for_each(|(chunk, out)| {
             ctx.check()?;
-            sums.fill(chunk * ROWS, out);
+            // Of a set with itself only what is on and below the diagonal.
+            let known = if same { m.min((chunk + 1) * ROWS) } else { m };
+            sums.fill(chunk * ROWS, known, out);
             ctx.check()?;
             for (i, row) in (chunk * ROWS..).zip(out.chunks_exact_mut(m)) {
+                let row = &mut row[..known];
                 for (value, &other) in row.iter_mut().zip(&own.1) {
                     *value = kernel.finish(*value, gamma, (own.0[i], other));
                 }
@@ -167,9 +172,24 @@ pub fn kernel_matrix<'a>(
             }
             ctx.advance(out.len() / m);
             Ok(())
-        })
+        })?;
+        if same {
+            mirror_in_parallel(target, m);
+        }
+        Ok(())
     })?;
     Ok(matrix)
+}
+
+/// Whether both are one and the same set in memory: pairs are then symmetric to the bit.
+fn is_same(x: PointsRef, y: PointsRef) -> bool {
+    match (x, y) {
+        (PointsRef::Dense(x), PointsRef::Dense(y)) => {
+            x.as_ptr() == y.as_ptr() && x.dim() == y.dim() && x.strides() == y.strides()
+        }
+        (PointsRef::Sparse(x), PointsRef::Sparse(y)) => std::ptr::eq(x, y),
+        _ => false,
+    }
 }
 
 fn not_finite(i: usize, j: usize) -> Error {
@@ -219,13 +239,13 @@ impl<'a> Sums<'a> {
         Sums::Dense { x, packed, sum, others }
     }
 
-    /// The sums of rows `first..` against all others, into row-major `out`.
-    fn fill(&self, first: usize, out: &mut [f64]) {
+    /// The sums of rows `first..` against the first `known` of all others, into row-major `out`.
+    fn fill(&self, first: usize, known: usize, out: &mut [f64]) {
         match self {
             Sums::Sparse { x, y, sum } => {
                 let m = y.rows();
                 for (i, row) in (first..).zip(out.chunks_exact_mut(m)) {
-                    for (j, value) in row.iter_mut().enumerate() {
+                    for (j, value) in row.iter_mut().take(known).enumerate() {
                         *value = sparse_pair(x.row(i), y.row(j), *sum);
                     }
                 }
@@ -239,6 +259,7 @@ impl<'a> Sums<'a> {
                 // proof: `zeros` is row-major.
                 let rows = rows.as_slice().expect("row-major");
                 let (d, others) = (x.cols(), *others);
+                let packed = &packed[..known.div_ceil(LANES)];
                 match sum {
                     Sum::Products => arch.dispatch(Tiles { rows, d, packed, out, others, term: Product }),
                     Sum::Squares => {

@@ -160,6 +160,10 @@ impl SymmetricOperator for CenteredPoints<'_> {
         }
     }
 
+    fn multiplications(&self) -> f64 {
+        2.0 * self.points.rows() as f64 * self.points.cols() as f64
+    }
+
     fn apply(&self, x: ArrayView2<f64>, mut y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()> {
         let product = match self.side {
             Side::Features => self.covariance_times(x, ctx)?,
@@ -192,26 +196,38 @@ pub(crate) fn ordered_fold(
     ctx: &Ctx,
     add: impl Fn(Range<usize>, &mut Array2<f64>) + Sync,
 ) -> Result<Array2<f64>> {
+    let parts = fold_parts(n, chunk_rows, shape.0 * shape.1, ctx, || Array2::zeros(shape), add)?;
+    let mut total = Array2::zeros(shape);
+    parts.iter().for_each(|part| total += part);
+    Ok(total)
+}
+
+/// Chunks of rows into accumulators of `size` numbers, at most [`PARTS`] of them, in order.
+pub(super) fn fold_parts<T: Send>(
+    n: usize,
+    chunk_rows: usize,
+    size: usize,
+    ctx: &Ctx,
+    start: impl Fn() -> T + Sync,
+    add: impl Fn(Range<usize>, &mut T) + Sync,
+) -> Result<Vec<T>> {
     // Depends on the shape only, never on the number of threads.
-    let affordable = ((1usize << 22) / (shape.0 * shape.1).max(1)).clamp(4, PARTS);
+    let affordable = ((1usize << 22) / size.max(1)).clamp(4, PARTS);
     let chunks = n.div_ceil(chunk_rows);
     let per_part = chunks.div_ceil(affordable).max(1);
-    let parts: Vec<Array2<f64>> = ctx.install(|| {
+    ctx.install(|| {
         (0..chunks.div_ceil(per_part))
             .into_par_iter()
             .map(|part| {
-                let mut sum = Array2::zeros(shape);
+                let mut sum = start();
                 for chunk in part * per_part..chunks.min((part + 1) * per_part) {
                     ctx.check()?;
                     add(chunk * chunk_rows..n.min((chunk + 1) * chunk_rows), &mut sum);
                 }
                 Ok(sum)
             })
-            .collect::<Result<_>>()
-    })?;
-    let mut total = Array2::zeros(shape);
-    parts.iter().for_each(|part| total += part);
-    Ok(total)
+            .collect()
+    })
 }
 
 /// Rows minus the mean, dense.

@@ -3,6 +3,7 @@
 //! - [`centering`]: doubly centred squared distances and kernels, never formed;
 //! - [`packed_centering`]: the same over the packed half of a distance matrix;
 //! - [`gram`]: the covariance and the Gram matrix of centred points;
+//! - [`scatter`]: the mean and the covariance in one pass;
 //! - [`functions`]: kernel functions between two sets of points;
 //! - [`local`]: the conditions of each neighbourhood, as a small block, and their sum;
 //! - [`affinity`]: weights on a neighbourhood graph or between all pairs, from data by
@@ -28,6 +29,7 @@ pub mod laplacian;
 pub mod local;
 pub mod packed_centering;
 pub mod perplexity;
+pub mod scatter;
 
 pub use affinity::Affinity;
 pub use centering::CenteredSquares;

@@ -8,6 +8,7 @@
 //!
 //! - [`convolution`]: of a grid, by [`fft`];
 //! - [`dense`]: eigenvalues and singular values of small dense matrices;
+//! - [`eigen`]: those of large ones, on all threads and to be interrupted;
 //! - [`gmres`]: linear systems by products with an operator;
 //! - [`tall`]: products of matrices with many rows and few columns;
 //! - [`product`]: general matrix products, parallel over row tiles;
@@ -19,6 +20,7 @@ pub mod convolution;
 pub(crate) mod csr;
 pub mod dense;
 pub(crate) mod dot;
+pub mod eigen;
 pub(crate) mod exp;
 pub mod fft;
 pub mod gmres;
@@ -31,7 +33,9 @@ pub mod sparse;
 pub mod tall;
 pub mod tile;
 
-pub use dense::{power_of_two_scale, pseudo_inverse_times, symmetric_eigen, thin_svd};
+#[cfg(test)]
+pub use dense::thin_svd;
+pub use dense::{power_of_two_scale, pseudo_inverse_times, symmetric_eigen};
 pub(crate) use dot::{PARTS, dot};
 pub use operator::SymmetricOperator;
 pub use product::{matmul, matmul_transposed};

@@ -14,6 +14,11 @@ pub trait SymmetricOperator: Sync {
     /// y ← A·x for a block x of `dim() × b`; y is overwritten.
     fn apply(&self, x: ArrayView2<f64>, y: ArrayViewMut2<f64>, ctx: &Ctx) -> Result<()>;
 
+    /// Multiplications of a product with one vector, for the choice of a solver.
+    fn multiplications(&self) -> f64 {
+        (self.dim() as f64).powi(2)
+    }
+
     /// Steps of progress that one product reports by itself; 0 of one that is soon over.
     fn steps(&self) -> usize {
         0

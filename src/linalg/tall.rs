@@ -149,6 +149,39 @@ pub fn mirror(matrix: &mut Array2<f64>) {
     }
 }
 
+/// The same for a row-major square matrix of n columns, by blocks and in parallel.
+pub fn mirror_in_parallel(matrix: &mut [f64], n: usize) {
+    mirror_rows(matrix, n, 0);
+}
+
+/// What is below the diagonal above it too, within the rows from `first` on and their columns.
+fn mirror_rows(rows: &mut [f64], n: usize, first: usize) {
+    const BLOCK: usize = 64;
+    let count = rows.len() / n.max(1);
+    if count <= BLOCK {
+        for i in 0..count {
+            (0..i).for_each(|j| rows[j * n + first + i] = rows[i * n + first + j]);
+        }
+        return;
+    }
+    let half = (count / 2).next_multiple_of(BLOCK).min(count - 1);
+    let (above, below) = rows.split_at_mut(half * n);
+    rayon::join(|| mirror_rows(above, n, first), || mirror_rows(below, n, first + half));
+    above.par_chunks_mut(BLOCK * n).enumerate().for_each(|(chunk, out)| {
+        let column = first + chunk * BLOCK;
+        for (block, lines) in below.chunks(BLOCK * n).enumerate() {
+            let start = first + half + block * BLOCK;
+            for (i, row) in out.chunks_exact_mut(n).enumerate() {
+                let target = &mut row[start..start + lines.len() / n];
+                target
+                    .iter_mut()
+                    .zip(lines.chunks_exact(n))
+                    .for_each(|(slot, line)| *slot = line[column + i]);
+            }
+        }
+    });
+}
+
 fn as_faer<'a>(matrix: &'a CowArray<f64, Ix2>) -> MatRef<'a, f64> {
     // proof: `standard` returns a row-major matrix without gaps.
     MatRef::from_row_major_slice(matrix.as_slice().expect("standard layout"), matrix.nrows(), matrix.ncols())
@@ -218,6 +251,10 @@ mod tests {
             mirror(&mut half);
             assert!((&whole - &half).iter().all(|gap| gap.abs() < 1e-13));
             assert_eq!(half, half.t());
+            let mut lower =
+                Array2::from_shape_fn((cols, cols), |(i, j)| if j > i { -1.0 } else { half[[i, j]] });
+            mirror_in_parallel(lower.as_slice_mut().unwrap(), cols);
+            assert_eq!(lower, half);
         }
     }
 }

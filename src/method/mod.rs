@@ -47,10 +47,11 @@ pub enum Scaling {
 impl Scaling {
     /// What the data is multiplied by, and what that does to lengths.
     fn scales(self, data: Data<'_>) -> (Scale, Scale) {
+        let twice = |scale| (scale, scale);
         match self {
-            Scaling::Distances => (scale_of_data(data), scale_of_data(data)),
+            Scaling::Distances => twice(scale_of_data(data)),
             Scaling::Angles => (scale_of_data(data), Scale::ONE),
-            Scaling::Affinities => (scale_of_affinities(data), scale_of_affinities(data)),
+            Scaling::Affinities => twice(scale_of_affinities(data)),
             Scaling::Absolute => (Scale::ONE, Scale::ONE),
         }
     }

@@ -13,7 +13,7 @@ use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::extend::Eigenfunction;
 use crate::input::check::check_components;
-use crate::input::{Data, Points, check, check_finite};
+use crate::input::{Data, Points, check};
 use crate::kernel::centering::CenteredKernel;
 use crate::kernel::functions::{Kernel, kernel_matrix};
 use crate::method::{Attribute, Method, Model, Scaling, Units};
@@ -120,9 +120,8 @@ impl KernelMds {
                 ctx.reserve(self.memory(points.rows(), points.cols()), "KernelMDS", hint)?;
                 let (kernel, gamma) = self.function(points.cols())?;
                 let points = points.to_owned();
+                // Values that are not finite are refused there, with their rows.
                 let matrix = kernel_matrix(points.view(), points.view(), kernel, ctx)?;
-                let what = "kernel matrix (values overflow: scale the data or change gamma, degree)";
-                check_finite(matrix.view(), what)?;
                 Ok((CowArray::from(matrix), Some(Training { points, kernel, gamma })))
             }
             (Data::Kernel(matrix), KernelName::Precomputed) => Ok((check::kernel(matrix, ctx)?, None)),

@@ -16,7 +16,8 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
-use super::{DENSE_BELOW, Options, Solver, Spectrum, chebyshev, check_wanted, joined, shift_invert, top};
+use super::choice::Problem;
+use super::{Options, Solver, Spectrum, chebyshev, check_wanted, joined, shift_invert, top};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::kernel::{Blocks, Root};
@@ -88,7 +89,9 @@ fn find(
     check_wanted(n, k, &options)?;
     let mut found = ctx.install(|| match options.solver {
         Solver::Dense => dense(matrix, k, &options, ctx),
-        Solver::Auto if n <= DENSE_BELOW || k * 6 > n => dense(matrix, k, &options, ctx),
+        Solver::Auto if (Problem { n, k, entries: matrix.entries() as f64 }).dense_bottom() => {
+            dense(matrix, k, &options, ctx)
+        }
         Solver::Iterative | Solver::Krylov => iterate(matrix, blocks, k, &options, f64::INFINITY, ctx),
         Solver::Direct => {
             let elimination = Elimination::dissected(pattern(matrix), u64::MAX, ctx)?;

@@ -1,5 +1,5 @@
-//! All eigenpairs by a dense decomposition, of which the top k are kept: the
-//! choice for small matrices and the reference for the Krylov solver.
+//! Eigenpairs by a dense decomposition: all eigenvalues, and the vectors of the top k. The
+//! choice for small matrices and many pairs, and the reference for the Krylov solver.
 //! Cost O(n³) time, O(n²) memory.
 
 use ndarray::{Array2, s};
@@ -9,14 +9,19 @@ use super::{Options, Solver, Spectrum};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::linalg::SymmetricOperator;
-use crate::linalg::{matmul, power_of_two_scale, symmetric_eigen};
+use crate::linalg::eigen::symmetric_eigen;
+use crate::linalg::{matmul, power_of_two_scale};
+
+/// Bytes a decomposition takes.
+pub(super) fn bytes(n: usize) -> u64 {
+    5 * (n as u64) * (n as u64) * 8
+}
 
 pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
     let n = op.dim();
-    let bytes = 5 * (n as u64) * (n as u64) * 8;
     let hint = "use the solver 'auto' or 'arpack', which finds the wanted eigenpairs alone";
-    ctx.reserve(bytes, "a dense eigenvalue decomposition", hint)?;
-    ctx.stage("all eigenvectors", 0);
+    ctx.reserve(bytes(n), "a dense eigenvalue decomposition", hint)?;
+    ctx.stage("all eigenvectors", n + k);
     let mut matrix = op.to_dense(ctx)?;
     ctx.check()?;
     let known = match &options.deflate {
@@ -26,13 +31,11 @@ pub(super) fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: 
     if known.ncols() > 0 {
         sink(&mut matrix, &known, ctx)?;
     }
-    let (values, vectors) = symmetric_eigen(matrix.view())?;
-    ctx.check()?;
+    let (values, vectors) = symmetric_eigen(matrix.view(), k, true, ctx)?;
     let lowest = values[known.ncols()];
     let next = (n - k).checked_sub(1).filter(|&at| at >= known.ncols()).map(|at| values[at]);
-    let chosen: Vec<usize> = (n - k..n).rev().collect();
-    let vectors = Array2::from_shape_fn((n, k), |(i, j)| vectors[[i, chosen[j]]]);
-    let values: Vec<f64> = chosen.iter().map(|&j| values[j]).collect();
+    let vectors = vectors.slice(s![.., ..;-1]).as_standard_layout().into_owned();
+    let values: Vec<f64> = values[n - k..].iter().rev().copied().collect();
     let mut rest = matmul(matrix.view(), vectors.view(), ctx)?;
     for (j, value) in values.iter().enumerate() {
         rest.slice_mut(s![.., j]).scaled_add(-value, &vectors.slice(s![.., j]));

@@ -21,8 +21,9 @@ use super::{Options, Solver, Spectrum, joined};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::linalg::SymmetricOperator;
+use crate::linalg::eigen::symmetric_eigen;
 use crate::linalg::random::uniform;
-use crate::linalg::{TallRef, gram, multiply, power_of_two_scale, symmetric_eigen};
+use crate::linalg::{TallRef, gram, multiply, power_of_two_scale, standard};
 
 /// The tolerance when the caller leaves it open.
 const TIGHTEST: f64 = 1e-12;
@@ -34,12 +35,12 @@ const FIRST_BLOCKS: usize = 8;
 const NOISE: f64 = 1e-15;
 
 /// Block width for k wanted pairs: a few more than k, in whole SIMD vectors.
-fn block_width(k: usize) -> usize {
+pub(super) fn block_width(k: usize) -> usize {
     (k + 2).next_multiple_of(4)
 }
 
 /// Basis size at which the iteration restarts.
-fn basis_limit(k: usize, b: usize) -> usize {
+pub(super) fn basis_limit(k: usize, b: usize) -> usize {
     // Measured: below about 100 slowly decaying spectra restart too often, above
     // it the projected problem starts to cost more than the products saved.
     (2 * k + 4 * b).max(112)
@@ -259,7 +260,8 @@ impl<'a> Search<'a> {
 
     /// Eigenpairs of H and their residuals ‖W·y_last‖.
     fn rayleigh_ritz(&mut self) -> Result<RitzPairs> {
-        let (values, vectors) = symmetric_eigen(self.h.slice(s![..self.size, ..self.size]))?;
+        let projected = self.h.slice(s![..self.size, ..self.size]);
+        let (values, vectors) = symmetric_eigen(projected, self.size, false, self.ctx)?;
         self.lowest = self.lowest.min(values[0]);
         self.norm = self.norm.max(values[0].abs()).max(values[self.size - 1].abs());
         let values: Vec<f64> = values.into_iter().rev().collect();
@@ -396,7 +398,10 @@ fn append(store: &mut [f64], stride: usize, first: usize, block: &Array2<f64>) {
     if width == 0 {
         return;
     }
-    for (row, values) in store.chunks_exact_mut(stride).zip(block.rows()) {
-        row[first..first + width].iter_mut().zip(values).for_each(|(slot, value)| *slot = *value);
+    let block = standard(block.view());
+    // proof: `standard` returns a row-major matrix without gaps.
+    let rows = block.as_slice().expect("standard layout").chunks_exact(width);
+    for (row, values) in store.chunks_exact_mut(stride).zip(rows) {
+        row[first..first + width].copy_from_slice(values);
     }
 }

@@ -32,13 +32,14 @@ use crate::linalg::SymmetricOperator;
 
 pub use additive_constant::smallest_constant;
 pub use bottom::{basis_bytes, bottom, bottom_of_blocks};
+use choice::Problem;
 pub use choice::{EigenSolver, SparseSolver};
 pub use warnings::{Knobs, tied_with_next, warn_of_freedom, warn_unconverged};
 
 /// How the eigenpairs are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Solver {
-    /// Dense when the matrix is small or most of it is wanted, else Krylov.
+    /// The one that costs less, by size and number of pairs.
     #[default]
     Auto,
     /// Form the matrix and decompose all of it: O(n³), the reference.
@@ -141,9 +142,6 @@ fn joined(left: ArrayView2<f64>, right: ArrayView2<f64>) -> Result<Array2<f64>> 
     Ok(both.as_standard_layout().into_owned())
 }
 
-/// Below this dimension a dense decomposition is faster than iterating.
-const DENSE_BELOW: usize = 128;
-
 /// The `k` algebraically largest eigenpairs of `op`.
 pub fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -> Result<Spectrum> {
     let n = op.dim();
@@ -151,8 +149,10 @@ pub fn top(op: &dyn SymmetricOperator, k: usize, options: &Options, ctx: &Ctx) -
     let dense = match options.solver {
         Solver::Dense => true,
         Solver::Krylov | Solver::Direct | Solver::Iterative => false,
-        // A block as wide as k gains little once k is a good part of n.
-        Solver::Auto => n <= DENSE_BELOW || k * 6 > n,
+        Solver::Auto => {
+            let problem = Problem { n, k, entries: op.multiplications() };
+            problem.dense_top() && ctx.reserve(dense::bytes(n), "", "").is_ok()
+        }
     };
     let mut found = ctx
         .install(|| if dense { dense::top(op, k, options, ctx) } else { krylov::top(op, k, options, ctx) })?;

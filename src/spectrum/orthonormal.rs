@@ -10,7 +10,7 @@
 use ndarray::{Array2, s};
 
 use crate::error::Result;
-use crate::linalg::{TallRef, gram, multiply, symmetric_eigen};
+use crate::linalg::{TallRef, gram, multiply, standard, symmetric_eigen};
 
 /// Rounds after which the block is taken as it is; three suffice in practice.
 const ROUNDS: usize = 6;
@@ -92,7 +92,9 @@ fn rotate(w: &Array2<f64>, by: &Array2<f64>) -> Array2<f64> {
 /// Euclidean norm of each column.
 pub(super) fn norms(w: &Array2<f64>) -> Vec<f64> {
     let mut squares = vec![0.0_f64; w.ncols()];
-    for row in w.rows() {
+    let w = standard(w.view());
+    // proof: `standard` returns a row-major matrix without gaps.
+    for row in w.as_slice().expect("standard layout").chunks_exact(w.ncols().max(1)) {
         squares.iter_mut().zip(row).for_each(|(sum, value)| *sum += value * value);
     }
     squares.into_iter().map(f64::sqrt).collect()

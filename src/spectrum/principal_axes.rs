@@ -14,9 +14,10 @@ use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::input::PointsRef;
 use crate::kernel::gram::{CenteredPoints, Side, centred_rows, mean, ordered_fold};
+use crate::kernel::scatter::scatter;
 use crate::linalg::SymmetricOperator;
-use crate::linalg::tall::{add_gram, mirror};
-use crate::linalg::{matmul_transposed, thin_svd};
+use crate::linalg::eigen::{Singular, singular};
+use crate::linalg::matmul_transposed;
 use crate::spectrum;
 use crate::spectrum::{Options, Solver, Spectrum, fix_signs};
 
@@ -99,19 +100,22 @@ pub fn pca_about(
             format!("must be between 1 and {most} for {n} points with {d} features, got {k}"),
         ));
     }
-    let mean = match origin {
-        Some(origin) => origin,
-        None => mean(points, ctx)?,
-    };
     let route = match route {
         PcaRoute::Auto => choose(points, k),
         chosen => chosen,
     };
-    let found = match route {
-        PcaRoute::Gram => by_gram(points, &mean, k, ctx)?,
-        PcaRoute::Krylov => by_krylov(points, &mean, k, tol, ctx)?,
-        PcaRoute::Svd => by_svd(points, &mean, k, ctx)?,
-        PcaRoute::Covariance | PcaRoute::Auto => by_covariance(points, &mean, k, ctx)?,
+    let about = |origin: Option<Vec<f64>>| origin.map_or_else(|| mean(points, ctx), Ok);
+    let (mean, found) = match route {
+        PcaRoute::Covariance | PcaRoute::Auto => by_covariance(points, origin.as_deref(), k, ctx)?,
+        route => {
+            let mean = about(origin)?;
+            let found = match route {
+                PcaRoute::Gram => by_gram(points, &mean, k, ctx)?,
+                PcaRoute::Krylov => by_krylov(points, &mean, k, tol, ctx)?,
+                _ => by_svd(points, &mean, k, ctx)?,
+            };
+            (mean, found)
+        }
     };
     let freedom = (n.max(2) - 1) as f64;
     let mut axes = found.axes;
@@ -144,6 +148,9 @@ fn choose(points: PointsRef, k: usize) -> PcaRoute {
     let limit = if matches!(points, PointsRef::Sparse(_)) { SMALL / 4 } else { SMALL };
     if small > limit && k * 6 <= small {
         PcaRoute::Krylov
+    } else if n < d && n > limit / 4 && k * 6 > n && matches!(points, PointsRef::Dense(_)) {
+        // Making that many axes orthonormal again costs more than doing without squares.
+        PcaRoute::Svd
     } else if n < d {
         PcaRoute::Gram
     } else {
@@ -151,29 +158,21 @@ fn choose(points: PointsRef, k: usize) -> PcaRoute {
     }
 }
 
-fn by_covariance(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found> {
+/// The mean comes along with the covariance.
+fn by_covariance(
+    points: PointsRef,
+    origin: Option<&[f64]>,
+    k: usize,
+    ctx: &Ctx,
+) -> Result<(Vec<f64>, Found)> {
     let d = points.cols();
     ctx.reserve(6 * (d * d * 8) as u64, "the covariance matrix", "use the Krylov route")?;
-    // Tall chunks: each one adds into all of the D × D sum, which should not cost more than the product.
-    let rows = ((1usize << 19) / d.max(1)).clamp(64, 1024);
-    ctx.stage("covariance", points.rows());
-    let mut scatter = ordered_fold(points.rows(), rows, (d, d), ctx, |rows, sum| {
-        let steps = rows.len();
-        add_gram(centred_rows(points, mean, rows).view(), sum);
-        ctx.advance(steps);
-    })?;
-    mirror(&mut scatter);
+    let (mean, scatter) = scatter(points, origin, ctx)?;
     let total = scatter.diag().sum();
-    let options = Options { solver: dense_or_krylov(d, k), ..Options::default() };
-    let found = spectrum::top(&scatter, k, &options, ctx)?;
+    let found = spectrum::top(&scatter, k, &Options::default(), ctx)?;
     warn_unconverged(&found, ctx);
     let squares = found.values.iter().map(|value| value.max(0.0)).collect();
-    Ok(Found { axes: found.vectors, squares, total: Some(total) })
-}
-
-/// A formed matrix is decomposed whole unless it is large and little is wanted.
-fn dense_or_krylov(size: usize, k: usize) -> Solver {
-    if size > 200 && k * 6 <= size { Solver::Krylov } else { Solver::Dense }
+    Ok((mean, Found { axes: found.vectors, squares, total: Some(total) }))
 }
 
 fn by_gram(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found> {
@@ -190,8 +189,7 @@ fn by_gram(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found
         PointsRef::Sparse(_) => operator.to_dense(ctx)?,
     };
     let total = gram.diag().sum();
-    let options = Options { solver: dense_or_krylov(n, k), ..Options::default() };
-    let found = spectrum::top(&gram, k, &options, ctx)?;
+    let found = spectrum::top(&gram, k, &Options::default(), ctx)?;
     warn_unconverged(&found, ctx);
     axes_from_samples(&operator, &found, Some(total), ctx)
 }
@@ -232,17 +230,18 @@ fn axes_from_samples(
     let squares: Vec<f64> = found.values.iter().map(|value| value.max(0.0)).collect();
     let floor = 1e-14 * squares[0];
     let known = squares.iter().filter(|&&square| square > floor).count();
-    let axes = complete(&raw, known)?;
+    let axes = complete(&raw, known, ctx)?;
     Ok(Found { axes, squares, total })
 }
 
 /// Gram–Schmidt, twice, on the first `known` columns; the others are replaced
 /// by unit vectors made orthogonal to all before them.
-fn complete(raw: &Array2<f64>, known: usize) -> Result<Array2<f64>> {
+fn complete(raw: &Array2<f64>, known: usize, ctx: &Ctx) -> Result<Array2<f64>> {
     let (d, k) = raw.dim();
     let mut axes = Array2::<f64>::zeros((d, k));
     let mut unit = 0;
     for j in 0..k {
+        ctx.check()?;
         let mut source = (j < known).then(|| raw.column(j).to_owned());
         loop {
             let mut axis = source.take().unwrap_or_else(|| {
@@ -275,12 +274,11 @@ fn by_svd(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found>
     ctx.reserve(4 * (n * d * 8) as u64, "a full singular value decomposition", "use another solver")?;
     let centred = centred_rows(points, mean, 0..n);
     ctx.check()?;
-    ctx.stage("all singular vectors", 0);
-    let svd = thin_svd(centred.view())?;
-    let total = svd.s.iter().map(|value| value * value).sum();
-    let squares = svd.s[..k].iter().map(|value| value * value).collect();
-    let axes = svd.v.slice(s![.., ..k]).as_standard_layout().into_owned();
-    Ok(Found { axes, squares, total: Some(total) })
+    ctx.stage("all singular vectors", 2 * n.min(d));
+    let Singular { values, vectors } = singular(centred.view(), k, ctx)?;
+    let total = values.iter().map(|value| value * value).sum();
+    let squares = values[..k].iter().map(|value| value * value).collect();
+    Ok(Found { axes: vectors.t().as_standard_layout().into_owned(), squares, total: Some(total) })
 }
 
 /// Σ ‖x − mean‖², in chunk order.

@@ -113,6 +113,9 @@ LONG_FITS = {
     "SpectralEmbedding-rbf": "SpectralEmbedding(affinity='rbf', n_components=30).fit(X[:12000])",
     "DiffusionMaps": "DiffusionMaps(n_components=20).fit(LONG)",
     "DiffusionMaps-dense": "DiffusionMaps(n_components=30, n_neighbors=None).fit(X[:12000])",
+    "ClassicalMDS-dense": "ClassicalMDS(metric='manhattan', eigen_solver='dense').fit(X[:5000])",
+    "PCA-full": "PCA(svd_solver='full').fit(np.random.default_rng(0).normal(size=(5000, 3000)))",
+    "PCA-wide": "PCA(svd_solver='full').fit(np.random.default_rng(0).normal(size=(2500, 6000)))",
     "PCA": "PCA(200, svd_solver='arpack').fit(np.random.default_rng(0).normal(size=(4000, 4000)))",
 }
 

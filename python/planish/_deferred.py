@@ -1,0 +1,59 @@
+"""Imports that are put off until somebody needs them.
+
+scikit-learn's base class imports scipy.stats and scipy.special, and pandas where there is
+one, for functions that an estimator never calls: most of the time of a first import. While
+it is imported here, stand-ins take their places, which import the real module when one of
+its names is first used. Afterwards nothing of this is left in ``sys.modules``; a program
+that has imported these modules already, or does so later, sees no difference.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+
+class StandIn(ModuleType):
+    """A module that is imported when one of its names is first used."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__: list[str] = []  # its submodules are those of the real one
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        own = self.__name__
+        if sys.modules.get(own) is self:
+            del sys.modules[own]
+        return getattr(import_module(own), name)
+
+
+@contextmanager
+def deferred(*names: str) -> Iterator[None]:
+    """Put off the import of these modules, where they are not imported yet."""
+    stand_ins = {name: StandIn(name) for name in names if name not in sys.modules}
+    sys.modules.update(stand_ins)
+    try:
+        yield
+    finally:
+        for name, module in stand_ins.items():
+            if sys.modules.get(name) is module:
+                del sys.modules[name]
+
+
+def import_sklearn() -> None:
+    """Import what the estimators need of scikit-learn, once."""
+    if "sklearn" not in sys.modules:
+        installed = [
+            name
+            for name in ("pandas", "scipy.special", "scipy.stats")
+            if find_spec(name) is not None
+        ]
+        with deferred(*installed):
+            import_module("sklearn.utils.validation")
