@@ -1,8 +1,5 @@
-//! The way back from the tree and its arrays to a model: a deserializer that finds an array
-//! wherever the tree names one.
-//!
-//! Nothing here believes a size that it has not seen: arrays lie within the file, each is
-//! used once, and no dimension is longer than the file.
+//! From the tree and its arrays to a model: a deserializer that finds an array where the tree names one.
+//! No size is believed: arrays lie within the file, each is used once, no dimension is longer than it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
