@@ -72,10 +72,11 @@ pub struct Fixed48([u16; 3]);
 const ONES: f64 = (1u64 << 52) as f64;
 
 impl Fixed48 {
-    /// What a number of this type counts where no distance is more than `longest`.
+    /// What a number of this type counts where every distance is well below `longest`, which
+    /// is finite.
     pub fn unit(longest: f64) -> f64 {
-        // 2⁴⁸ − 1 units are at least `longest`; and the unit has an inverse.
-        let exponent = libm::ilogb(longest.max(1e-270)) + 2 - 48;
+        // 2⁴⁸ units are more than `longest`, and the unit has an inverse.
+        let exponent = libm::ilogb(longest.max(1e-270)) + 1 - 48;
         libm::ldexp(1.0, exponent)
     }
 }

@@ -186,8 +186,10 @@ pub fn fixed_pairs(plan: &Plan, ctx: &Ctx) -> Result<Option<PackedDistances<Fixe
     let far = rows(plan, &Sources::nodes(&plan.order[..plan.len().min(1)]), ctx)?;
     // From any node to the first one and on, and what the sums are rounded by.
     let longest = 2.0 * (1.0 + 1e-9) * far.iter().fold(0.0, |far: f64, &way| far.max(way));
-    let unit = Fixed48::unit(longest);
-    if longest.is_finite() { pairs_in_units(plan, unit, ctx).map(Some) } else { Ok(None) }
+    if !longest.is_finite() {
+        return Ok(None);
+    }
+    pairs_in_units(plan, Fixed48::unit(longest), ctx).map(Some)
 }
 
 fn pairs_in_units<T: Stored>(plan: &Plan, unit: f64, ctx: &Ctx) -> Result<PackedDistances<T>> {

@@ -86,6 +86,7 @@ pub(super) fn all_pairs(graph: &PathGraph, ctx: &Ctx) -> Result<(Vec<u32>, Vec<P
 impl Slot {
     /// The distances of the sources of panel `index` to all positions, `known` of them given.
     fn search(&mut self, graph: &PathGraph, index: usize, known: &[[f64; LANES]], ctx: &Ctx) -> Result<()> {
+        ctx.check()?;
         let Slot { lanes, seeds, scratch } = self;
         let sources = index * LANES..((index + 1) * LANES).min(graph.len());
         lanes.clear();
