@@ -113,20 +113,32 @@ pub fn pca_about(
         PcaRoute::Svd => by_svd(points, &mean, k, ctx)?,
         PcaRoute::Covariance | PcaRoute::Auto => by_covariance(points, &mean, k, ctx)?,
     };
-    let freedom = (n.max(2) - 1) as f64;
-    let mut axes = found.axes;
-    fix_signs(&mut axes);
     let total = match found.total {
         Some(total) => total,
         None => total_squares(points, &mean, ctx)?,
     };
-    Ok(Pca {
-        mean,
-        axes: axes.t().as_standard_layout().into_owned(),
-        variances: found.squares.iter().map(|square| square / freedom).collect(),
-        singular_values: found.squares.iter().map(|square| square.sqrt()).collect(),
-        total_variance: total / freedom,
-    })
+    Ok(found.of_rows(n, mean, total))
+}
+
+/// All that the principal axes depend on: for rows that are in no one place.
+#[cfg(feature = "python")]
+pub struct Moments {
+    /// How many rows.
+    pub rows: usize,
+    /// Their mean.
+    pub mean: Vec<f64>,
+    /// Σ (x − mean)(x − mean)ᵀ, D × D.
+    pub scatter: Array2<f64>,
+}
+
+#[cfg(feature = "python")]
+impl Moments {
+    /// The first `k` principal axes.
+    pub fn axes(&self, k: usize, ctx: &Ctx) -> Result<Pca> {
+        let total = self.scatter.diag().sum();
+        let found = ctx.install(|| by_scatter(&self.scatter, k, ctx))?;
+        Ok(found.of_rows(self.rows, self.mean.clone(), total))
+    }
 }
 
 /// Axes as columns with their squared singular values, and the sum of all
@@ -135,6 +147,22 @@ struct Found {
     axes: Array2<f64>,
     squares: Vec<f64>,
     total: Option<f64>,
+}
+
+impl Found {
+    /// The axes of `rows` points about `mean`, whose squares sum to `total`.
+    fn of_rows(self, rows: usize, mean: Vec<f64>, total: f64) -> Pca {
+        let freedom = (rows.max(2) - 1) as f64;
+        let mut axes = self.axes;
+        fix_signs(&mut axes);
+        Pca {
+            mean,
+            axes: axes.t().as_standard_layout().into_owned(),
+            variances: self.squares.iter().map(|square| square / freedom).collect(),
+            singular_values: self.squares.iter().map(|square| square.sqrt()).collect(),
+            total_variance: total / freedom,
+        }
+    }
 }
 
 fn choose(points: PointsRef, k: usize) -> PcaRoute {
@@ -163,9 +191,13 @@ fn by_covariance(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result
         ctx.advance(steps);
     })?;
     mirror(&mut scatter);
+    by_scatter(&scatter, k, ctx)
+}
+
+fn by_scatter(scatter: &Array2<f64>, k: usize, ctx: &Ctx) -> Result<Found> {
     let total = scatter.diag().sum();
-    let options = Options { solver: dense_or_krylov(d, k), ..Options::default() };
-    let found = spectrum::top(&scatter, k, &options, ctx)?;
+    let options = Options { solver: dense_or_krylov(scatter.nrows(), k), ..Options::default() };
+    let found = spectrum::top(scatter, k, &options, ctx)?;
     warn_unconverged(&found, ctx);
     let squares = found.values.iter().map(|value| value.max(0.0)).collect();
     Ok(Found { axes: found.vectors, squares, total: Some(total) })
