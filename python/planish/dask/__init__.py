@@ -13,46 +13,32 @@ fitted as before; Dask arrays and data frames are worked on where they are, with
 
 from __future__ import annotations
 
-try:
-    import dask.array as _array  # noqa: F401
-    import dask.dataframe as _dataframe  # noqa: F401
-    import distributed as _distributed  # noqa: F401
-except ImportError as error:
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._api import *  # noqa: F403
+
+_missing = [name for name in ("dask", "distributed") if find_spec(name) is None]
+if _missing:
     raise ImportError(
-        f"planish.dask needs dask and distributed ({error}); install them with "
+        f"planish.dask needs {' and '.join(_missing)}; install what is missing with "
         "pip install 'planish[dask]'"
-    ) from error
+    )
 
-from .landmarks import LandmarkIsomap, LandmarkMDS
-from .linear import PCA, ClassicalMDS
-from .neighbors import kneighbors
-from .sampled import (
-    MDS,
-    TSNE,
-    DiffusionMaps,
-    Isomap,
-    KernelIsomap,
-    KernelMDS,
-    LocallyLinearEmbedding,
-    SammonMapping,
-    SampledEmbedding,
-    SpectralEmbedding,
-)
 
-__all__ = [
-    "MDS",
-    "PCA",
-    "TSNE",
-    "ClassicalMDS",
-    "DiffusionMaps",
-    "Isomap",
-    "KernelIsomap",
-    "KernelMDS",
-    "LandmarkIsomap",
-    "LandmarkMDS",
-    "LocallyLinearEmbedding",
-    "SammonMapping",
-    "SampledEmbedding",
-    "SpectralEmbedding",
-    "kneighbors",
-]
+# Workers import the modules of their tasks and no more: a worker's memory is for the data.
+def __getattr__(name: str) -> Any:
+    if name != "__all__" and name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _api
+
+    public = {key: value for key, value in vars(_api).items() if not key.startswith("_")}
+    globals().update(public, __all__=sorted(public))
+    if name != "__all__" and name not in public:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

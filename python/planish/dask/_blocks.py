@@ -16,7 +16,6 @@ from typing import Any
 import dask
 import numpy as np
 
-from .. import _data
 from ..exceptions import InputError
 from ._run import Run, compute, persist
 
@@ -75,7 +74,7 @@ class Blocks:
         return found
 
 
-def blocks_of(X: Any, run: Run, features: int | None = None) -> Blocks:
+def blocks_of(X: Any, run: Run) -> Blocks:
     """Take a Dask array or data frame of rows, whose chunks are known and whole."""
     if _is_frame(X):
         return _of_frame(X, run)
@@ -89,8 +88,8 @@ def blocks_of(X: Any, run: Run, features: int | None = None) -> Blocks:
         )
     if np.isnan(X.shape[1]) or any(np.isnan(size) for size in X.chunks[0]):
         raise InputError(
-            "X has chunks of unknown size, so its rows have no numbers; call X.compute_chunk_sizes() "
-            "first"
+            "X has chunks of unknown size, so its rows have no numbers; call "
+            "X.compute_chunk_sizes() first"
         )
     if X.numblocks[1] != 1:
         raise InputError(
@@ -122,8 +121,8 @@ def _of_frame(X: Any, run: Run) -> Blocks:
     text = [name for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
     if text:
         raise InputError(
-            f"column {text[0]!r} of X does not hold numbers but {X.dtypes[text[0]]}; leave it out, or "
-            "encode it"
+            f"column {text[0]!r} of X does not hold numbers but {X.dtypes[text[0]]}; leave it out, "
+            "or encode it"
         )
     wide = any(np.dtype(kind) != np.float32 for kind in X.dtypes)
     dtype = np.dtype(np.float64 if wide else np.float32)
@@ -172,19 +171,19 @@ def looked_at(blocks: Blocks, run: Run) -> list[Look]:
     """Look at every block; refuse what is not a number, by its row."""
     tasks = [run.task(_look, "check", b)(part) for b, part in enumerate(blocks.parts)]
     looks: list[Look] = compute(tasks)
-    for start, size, look in zip(blocks.starts, blocks.sizes, looks, strict=False):
+    for start, look in zip(blocks.starts, looks, strict=False):
         if look.bad is not None:
             row, column, value = look.bad
             name = "NaN" if np.isnan(value) else "infinity (inf)"
             column_name = "" if blocks.frame is None else f" ({blocks.frame.columns[column]!r})"
             raise InputError(
-                f"X contains {name} at row {int(start) + row}, column {column}{column_name} (a block "
-                f"of {size} rows from row {int(start)}); remove or impute such rows first"
+                f"X contains {name} at row {int(start) + row}, column {column}{column_name}; "
+                "remove or impute such rows first"
             )
     return looks
 
 
-def require_same(blocks: Blocks, before: list[Look], run: Run) -> None:
+def require_same(blocks: Blocks, before: list[Look]) -> None:
     """Refuse data that changed while it was being used."""
     again = Run()
     tasks = [again.task(_look, "check-again", b)(part) for b, part in enumerate(blocks.parts)]
@@ -232,17 +231,10 @@ def as_collection(
         for b, (part, like) in enumerate(zip(parts, blocks.frame.partitions, strict=True))
     ]
     meta = _framed(np.empty((0, width), dtype), blocks.frame.meta, columns)
-    return dd.from_delayed(
-        frames, meta=meta, divisions=blocks.frame.divisions, verify_meta=False
-    )
+    return dd.from_delayed(frames, meta=meta, divisions=blocks.frame.divisions, verify_meta=False)
 
 
 def _framed(coordinates: Any, like: Any, columns: list[str]) -> Any:
     import pandas as pd
 
     return pd.DataFrame(coordinates, index=like.index, columns=columns)
-
-
-def require_room(need: int, what: str, hint: str) -> None:
-    """Refuse what would not fit on the client."""
-    _data.require_memory(need, what, hint)

@@ -61,7 +61,7 @@ class OnDask(_Base):
             if blocks.frame is not None and all(isinstance(c, str) for c in blocks.frame.columns):
                 self.feature_names_in_ = np.asarray(blocks.frame.columns, dtype=object)
             self._fit_blocks(blocks, run)
-            require_same(blocks, looks, run)
+            require_same(blocks, looks)
 
     def _place(self, X: Any) -> Any:
         if not is_collection(X):
@@ -125,7 +125,7 @@ def takes(**extra: Any) -> Callable[[Class], Class]:
         ]
         signature = known.replace(parameters=[*known.parameters.values(), *more])
 
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
             own = {name: kwargs.pop(name, value) for name, value in extra.items()}
             before(self, *args, **kwargs)
             vars(self).update(own)
@@ -170,9 +170,7 @@ def require_features(estimator: Any, X: Any) -> None:
 # -- a fitted model, mapped over blocks ---------------------------------------------------
 
 
-def mapped(
-    estimator: Any, X: Any, method: str = "transform", blocks: Blocks | None = None
-) -> Any:
+def mapped(estimator: Any, X: Any, method: str = "transform", blocks: Blocks | None = None) -> Any:
     """Return what a method of the fitted estimator makes of every block, lazily.
 
     The model goes to the workers once; a task takes a block of rows and nothing else.
@@ -187,9 +185,7 @@ def mapped(
 
 def gathered(estimator: Any, blocks: Blocks, parts: list[Any], width: int, run: Run) -> Any:
     """Return coordinates that were found block by block as the kind of collection X is."""
-    return as_collection(
-        blocks, parts, width, blocks.dtype, estimator.get_feature_names_out, run
-    )
+    return as_collection(blocks, parts, width, blocks.dtype, estimator.get_feature_names_out, run)
 
 
 def row_numbers(landmarks: Any, rows: int, n_components: int) -> Any:

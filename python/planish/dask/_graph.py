@@ -99,7 +99,7 @@ def connected(
             (edges,) = persist([run.task(_only, "largest-component")(edges, used)])
         elif disconnected == "bridge":
             links = _spanning_links(blocks, labels, len(sizes), rule, run)
-            bridges = np.array([[one, other] for _, one, other in links], dtype=np.int64)
+            bridges = np.array([link[1:3] for link in links], dtype=np.int64)
             _warn_of_bridges(sizes, links)
             (edges,) = persist([run.task(_with_links, "bridges")(edges, links)])
         else:
@@ -180,16 +180,15 @@ def _only(edges: Edges, kept: Any) -> Edges:
     return Edges(indptr, indices[inside], edges.lengths[inside], used, edges.rows)
 
 
-def _with_links(edges: Edges, links: list[tuple[float, int, int]]) -> Edges:
+def _with_links(edges: Edges, links: list[Link]) -> Edges:
     owner = np.repeat(np.arange(len(edges)), np.diff(edges.indptr))
-    lengths, ones, others = (np.array(column) for column in zip(*links, strict=True))
+    lengths = np.array([link[0] for link in links])
+    ones, others = np.array([link[1:3] for link in links], dtype=np.int64).T
     owner = np.concatenate([owner, ones])
     order = np.argsort(owner, kind="stable")
     indptr = np.searchsorted(owner[order], np.arange(len(edges) + 1)).astype(np.int64)
     indices = np.concatenate([edges.indices, others])[order]
-    return Edges(
-        indptr, indices, np.concatenate([edges.lengths, lengths])[order], None, edges.rows
-    )
+    return Edges(indptr, indices, np.concatenate([edges.lengths, lengths])[order], None, edges.rows)
 
 
 def _far_rows(edges: Edges, threads: int) -> Any:
@@ -208,14 +207,13 @@ def _warn_of_outliers(far: Any) -> None:
 
 # -- the shortest edges that join components ---------------------------------------------
 
-Link = tuple[float, int, int]
+#: Length, the two rows, and the components that these are in.
+Link = tuple[float, int, int, int, int]
 
 
-def _spanning_links(
-    blocks: Blocks, labels: Any, count: int, rule: Rule, run: Run
-) -> list[Link]:
+def _spanning_links(blocks: Blocks, labels: Any, count: int, rule: Rule, run: Run) -> list[Link]:
     """Return the minimum spanning tree over the components, by Borůvka's rounds."""
-    group = np.arange(count)  # of each component
+    group = np.arange(count)  # the component that each one is part of by now
     tree: list[Link] = []
     level = 0
     while len(np.unique(group)) > 1:
@@ -224,45 +222,35 @@ def _spanning_links(
             for b in range(a, len(blocks)):
                 if a == b and len(blocks) > 1:
                     continue
-                bounds = [(int(blocks.starts[c]), int(blocks.starts[c + 1])) for c in (a, b)]
+                pair = (a,) if a == b else (a, b)
+                bounds = [(int(blocks.starts[c]), int(blocks.starts[c + 1])) for c in pair]
                 link = run.task(_closest, "bridge", level, a, b)
-                tasks.append(
-                    link(blocks.parts[a], blocks.parts[b], labels, bounds[: 1 + (a != b)], group, rule)
-                )
+                parts = [blocks.parts[c] for c in pair]
+                tasks.append(link(labels, bounds, group, rule, *parts))
         best: dict[int, Link] = {}
         for found in compute(tasks):
-            for component, link in found.items():
-                if component not in best or link < best[component]:
-                    best[component] = link
+            for component, one in found.items():
+                if component not in best or one < best[component]:
+                    best[component] = one
         before = len(tree)
-        for link, ends in sorted((link, None) for link in set(best.values())):
-            del ends
-            one, other = _groups_of(link, labels, group, run, level, len(tree))
-            if one != other:
-                group[group == other] = one
-                tree.append(link)
+        for link_found in sorted(set(best.values())):
+            one_end, other_end = group[link_found[3]], group[link_found[4]]
+            if one_end != other_end:
+                group[group == other_end] = one_end
+                tree.append(link_found)
         assert len(tree) > before  # every component has a closest row outside
         level += 1
     return sorted(tree)
 
 
-def _groups_of(link: Link, labels: Any, group: Any, run: Run, *where: int) -> tuple[int, int]:
-    rows = np.array(link[1:])
-    (ends,) = compute([run.task(_take, "label", *where)(labels, rows)])
-    return int(group[ends[0]]), int(group[ends[1]])
-
-
-def _take(values: Any, rows: Any) -> Any:
-    return values[rows]
-
-
 def _closest(
-    left: Any, right: Any, labels: Any, bounds: list[tuple[int, int]], group: Any, rule: Rule
+    labels: Any, bounds: list[tuple[int, int]], group: Any, rule: Rule, *parts: Any
 ) -> dict[int, Link]:
-    """Return for each component in two blocks its closest pair with another in them."""
-    rows = left if len(bounds) == 1 else np.concatenate([left, right])
+    """Return for each component in some blocks its closest pair with another in them."""
+    rows = np.concatenate(parts)
     number = np.concatenate([np.arange(*bound) for bound in bounds])
-    known, own = np.unique(group[labels[number]], return_inverse=True)
+    original = labels[number]
+    known, own = np.unique(group[original], return_inverse=True)
     if len(known) == 1:
         return {}
     ones, others, lengths = _core.closest_foreign(
@@ -270,16 +258,20 @@ def _closest(
     )
     found = {}
     for label, one, other, length in zip(known, ones, others, lengths, strict=True):
-        ends = sorted((int(number[one]), int(number[other])))
-        found[int(label)] = (float(length), ends[0], ends[1])
+        # The lower row first: blocks come in order.
+        low, high = sorted((int(one), int(other)))
+        found[int(label)] = (
+            float(length), int(number[low]), int(number[high]),
+            int(original[low]), int(original[high]),
+        )  # fmt: skip
     return found
 
 
 def _warn_of_bridges(sizes: Any, links: list[Link]) -> None:
     warn(
         "the number of connected components of the neighbourhood graph is "
-        f"{len(sizes)} > 1 (sizes {in_words(sizes)}); they were connected by {len(links)} added edge(s) "
-        f"(longest {links[-1][0]:.3e}); {REMEDY.replace(' to connect them', '')} if they belong "
+        f"{len(sizes)} > 1 (sizes {in_words(sizes)}); they were connected by {len(links)} added "
+        f"edge(s) (longest {links[-1][0]:.3e}); {REMEDY.replace(' to connect them', '')} if they belong "
         "together, or embed them one by one",
         DisconnectedGraphWarning,
     )

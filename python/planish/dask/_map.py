@@ -84,7 +84,9 @@ def _apply(model: Any, method: str, block: Any, start: int, dtype: Any) -> Any:
             f"X contains {name} at {where}, column {column}; remove or impute such rows first"
         )
     if len(rows) == 0:
-        local = np.asarray(getattr(model, method)(_named(np.zeros((1, rows.shape[1])), model, method)))
+        local = np.asarray(
+            getattr(model, method)(_named(np.zeros((1, rows.shape[1])), model, method))
+        )
         return local[:0].astype(dtype)
     result = np.asarray(getattr(model, method)(_named(rows, model, method)))
     return _data.as_dtype(result, np.dtype(dtype)) if result.ndim == 2 else result  # noqa: PLR2004

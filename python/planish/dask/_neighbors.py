@@ -61,8 +61,8 @@ def rule_of(
     found = resolve_metric(metric, p, params)
     if not found.native:
         raise ParameterError(
-            f"parameter `metric`: {metric!r} is not one that planish searches by itself, and on Dask "
-            "no other is; use 'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine' or "
+            f"parameter `metric`: {metric!r} is not one that planish searches by itself, and on "
+            "Dask no other is; use 'euclidean', 'manhattan', 'chebyshev', 'minkowski', 'cosine' or "
             "'correlation'"
         )
     if n_neighbors is not None:
@@ -209,7 +209,7 @@ def require_found(lists: Lists, start: int, what: str) -> None:
     alone = np.flatnonzero(np.diff(lists.indptr) == 0)
     if len(alone):
         raise InputError(
-            f"row {start + int(alone[0])} {what} has no training row among its neighbours and cannot be "
-            "placed; raise `radius`, set isolated='nearest' to join it to its nearest training row, "
-            "or leave it out"
+            f"row {start + int(alone[0])} {what} has no training row among its neighbours and "
+            "cannot be placed; raise `radius`, set isolated='nearest' to join it to its nearest "
+            "training row, or leave it out"
         )

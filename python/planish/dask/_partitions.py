@@ -14,6 +14,7 @@ the cells that changed. Every worker holds the cell of each row: two bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from .. import _core
-from ..exceptions import DisconnectedGraphError, DisconnectedGraphWarning, UnsupportedError
 from .._warn import warn
+from ..exceptions import DisconnectedGraphError, DisconnectedGraphWarning, UnsupportedError
 from ._blocks import Blocks
 from ._graph import REMEDY, in_words
 from ._run import Run, compute, persist
@@ -45,7 +46,7 @@ class Cell:
     lengths: Any
 
     def size(self) -> int:
-        """Number of rows and border rows."""
+        """Return the number of rows and border rows."""
         return len(self.rows) + len(self.border)
 
 
@@ -142,7 +143,7 @@ def _split(lists: Any, start: int, of_rows: Any, count: int) -> list[Any]:
     ends = np.searchsorted(cell[order], np.arange(count + 1))
     return [
         (ones[part], others[part], lengths[part])
-        for part in (order[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True))
+        for part in (order[a:b] for a, b in pairwise(ends))
     ]
 
 
@@ -182,9 +183,7 @@ def rows_in_use(cells: Cells, blocks: Blocks, disconnected: str, run: Run) -> tu
         task = run.task(_joined_labels, "crossing", int(c), int(d))
         pairs.append(task(cells.parts[c], labels[c], cells.parts[d], labels[d], int(d)))
         places.append((int(c), int(d)))
-    counting = [
-        run.task(_sizes, "sizes", c)(cell, labels[c]) for c, cell in enumerate(cells.parts)
-    ]
+    counting = [run.task(_sizes, "sizes", c)(cell, labels[c]) for c, cell in enumerate(cells.parts)]
     sizes = compute(counting)
     offset = np.concatenate([[0], np.cumsum([len(size) for size in sizes])])
     ones, others = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -194,7 +193,7 @@ def rows_in_use(cells: Cells, blocks: Blocks, disconnected: str, run: Run) -> tu
     edges = (np.concatenate(ones), np.concatenate(others))
     total = int(offset[-1])
     there = sparse.coo_array((np.ones(len(edges[0]), np.int8), edges), shape=(total, total))
-    count, joined = csgraph.connected_components(there, directed=False)
+    _, joined = csgraph.connected_components(there, directed=False)
     rows_of = np.bincount(joined, weights=np.concatenate(sizes)).astype(np.int64)
     rows_of = rows_of[rows_of > 0]
     if len(rows_of) <= 1:
@@ -207,17 +206,20 @@ def rows_in_use(cells: Cells, blocks: Blocks, disconnected: str, run: Run) -> tu
         if disconnected == "error":
             raise DisconnectedGraphError(f"{words}; {REMEDY}", n_components=len(rows_of))
         raise UnsupportedError(
-            f"{words}, and a graph in parts cannot be bridged; {REMEDY}, set disconnected='largest', or "
-            "graph='broadcast' where a worker can hold the graph"
+            f"{words}, and a graph in parts cannot be bridged; {REMEDY}, set "
+            "disconnected='largest', or graph='broadcast' where a worker can hold the graph"
         )
+    left = blocks.rows - rows_of.max()
     warn(
-        f"{words}; the one of {rows_of.max()} rows is embedded and {blocks.rows - rows_of.max()} of "
-        f"{blocks.rows} rows are left out (NaN); {REMEDY}",
+        f"{words}; the one of {rows_of.max()} rows is embedded and {left} of {blocks.rows} rows "
+        f"are left out (NaN); {REMEDY}",
         DisconnectedGraphWarning,
     )
     kept = int(np.argmax(np.bincount(joined, weights=np.concatenate(sizes))))
     tasks = [
-        run.task(_rows_with, "in-use", c)(cell, labels[c], np.flatnonzero(joined[offset[c] : offset[c + 1]] == kept))
+        run.task(_rows_with, "in-use", c)(
+            cell, labels[c], np.flatnonzero(joined[offset[c] : offset[c + 1]] == kept)
+        )
         for c, cell in enumerate(cells.parts)
     ]
     return np.sort(np.concatenate(compute(tasks))), len(rows_of)
@@ -250,9 +252,7 @@ def _rows_with(cell: Cell, labels: Any, kept: Any) -> Any:
 # -- supersteps --------------------------------------------------------------------------
 
 
-def geodesics(
-    cells: Cells, landmarks: Any, threads: int, run: Run
-) -> tuple[list[Any], int]:
+def geodesics(cells: Cells, landmarks: Any, threads: int, run: Run) -> tuple[list[Any], int]:
     """Return for each cell the distances of its rows to the landmarks, and the supersteps."""
     (own,) = compute([run.task(_owners, "landmark-cells")(cells.of_rows, landmarks)])
     active = sorted(set(own.tolist()))
@@ -275,11 +275,16 @@ def geodesics(
         for d in active:
             for c in np.flatnonzero(cells.touching[:, d]):
                 look = run.task(_shown, "border", step, int(c), d)
-                shown.append(look(cells.parts[c], cells.parts[d], known[d], d, seen.get((int(c), d))))
+                shown.append(
+                    look(cells.parts[c], cells.parts[d], known[d], d, seen.get((int(c), d)))
+                )
                 places.append((int(c), d))
         shown = persist(shown)
         flags = compute(
-            [run.task(_item, "changed", step, *at)(one, 1) for at, one in zip(places, shown, strict=True)]
+            [
+                run.task(_item, "changed", step, *at)(one, 1)
+                for at, one in zip(places, shown, strict=True)
+            ]
         )
         news = set()
         for (c, d), one, flag in zip(places, shown, flags, strict=True):
@@ -301,7 +306,11 @@ def _superstep(
     """Continue the paths of all landmarks in a cell from what is new beyond its border."""
     size, count = cell.size(), len(landmarks)
     found = np.full((count, size), np.inf) if known is None else known.copy()
-    nodes, sources, distances = [np.searchsorted(cell.rows, landmarks[own])], [own], [np.zeros(len(own))]
+    nodes, sources, distances = (
+        [np.searchsorted(cell.rows, landmarks[own])],
+        [own],
+        [np.zeros(len(own))],
+    )
     for owner, values in zip(owners, news, strict=True):
         border = len(cell.rows) + np.flatnonzero(cell.owners == owner)
         shorter = values < found[:, border]
@@ -334,9 +343,7 @@ def _shown(cell: Cell, other: Cell, distances: Any, number: int, before: Any) ->
 # -- back to blocks ----------------------------------------------------------------------
 
 
-def by_block(
-    cells: Cells, known: list[Any], blocks: Blocks, landmarks: int, run: Run
-) -> list[Any]:
+def by_block(cells: Cells, known: list[Any], blocks: Blocks, landmarks: int, run: Run) -> list[Any]:
     """Return for each block the distances of its rows to the landmarks, infinite for none."""
     results = []
     for b in range(len(blocks)):

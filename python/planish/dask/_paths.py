@@ -7,6 +7,7 @@ every block of rows the part that is its own.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,10 +48,7 @@ def geodesics(
     ]
     bounds = _bounds(blocks, graph.used)
     parts = [
-        [
-            run.task(_cut, "cut", g, b)(one, int(first), int(last))
-            for g, one in enumerate(found)
-        ]
+        [run.task(_cut, "cut", g, b)(one, int(first), int(last)) for g, one in enumerate(found)]
         for b, (first, last) in enumerate(bounds)
     ]
     by_block = [run.task(_stacked, "distances", b)(*part) for b, part in enumerate(parts)]
@@ -66,7 +64,7 @@ def geodesics(
 def _bounds(blocks: Blocks, used: Any) -> list[tuple[int, int]]:
     """Return where the rows in use of each block are among all rows in use."""
     ends = blocks.starts if used is None else np.searchsorted(used, blocks.starts)
-    return [(int(first), int(last)) for first, last in zip(ends[:-1], ends[1:], strict=True)]
+    return [(int(first), int(last)) for first, last in pairwise(ends)]
 
 
 def _from_landmarks(
@@ -100,9 +98,7 @@ def chosen_landmarks(
         return np.asarray(choice, dtype=np.int64)
     if choice == "random":
         return _core.random_rows(rows, min(count, rows), seed)
-    (found,) = compute(
-        [run.task(_choose, "landmarks")(graph.edges, choice, count, seed, threads)]
-    )
+    (found,) = compute([run.task(_choose, "landmarks")(graph.edges, choice, count, seed, threads)])
     return found
 
 

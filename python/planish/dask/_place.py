@@ -9,7 +9,7 @@ import numpy as np
 from ..exceptions import InputError
 from ._blocks import Blocks
 from ._neighbors import FAN_IN, Lists, Rule, new_lists, require_found
-from ._run import Run
+from ._run import Run, compute
 
 
 def placed(
@@ -132,3 +132,41 @@ def _place_new(formula: Any, distances: Any, dtype: Any, start: int) -> Any:
     if not len(distances):
         return np.empty((0, formula.n_components), dtype=dtype)
     return formula.transform(distances).astype(dtype)
+
+
+# -- distances and coordinates of some of the rows ---------------------------------------
+
+
+def rows_of(parts: list[Any], blocks: Blocks, rows: Any, run: Run) -> Any:
+    """Bring the distances of some rows here."""
+    owner = np.searchsorted(blocks.starts, rows, side="right") - 1
+    owners = np.unique(owner)
+    tasks = [
+        run.task(select, "between", int(b))(parts[b], rows[owner == b] - blocks.starts[b])
+        for b in owners
+    ]
+    found = np.empty((len(rows), len(rows)))
+    for b, taken in zip(owners, compute(tasks), strict=True):
+        found[owner == b] = taken
+    return found
+
+
+def select(distances: Any, rows: Any) -> Any:
+    """Return the distances of some rows (None: all)."""
+    return distances if rows is None else distances[rows]
+
+
+def spread(distances: Any, used: Any, size: int) -> Any:
+    """Return distances of all rows: infinite from those not in use."""
+    if used is None:
+        return distances
+    found = np.full((size, distances.shape[1]), np.inf)
+    found[used] = distances
+    return found
+
+
+def written(coordinates: Any, rows: Any, values: Any) -> Any:
+    """Return coordinates with those of some rows replaced."""
+    found = coordinates.copy()
+    found[rows] = values
+    return found

@@ -134,8 +134,8 @@ def in_plain_words() -> Iterator[None]:
         raise
     except KilledWorker as error:
         raise MemoryNeedError(
-            f"the task {_short(error.task)} ended {_times(error)} with the worker that ran it, most "
-            "likely because it needed more memory than the worker has; split X into smaller "
+            f"the task {_short(error.task)} ended {_times(error)} with the worker that ran it, "
+            "most likely because it needed more memory than the worker has; split X into smaller "
             "chunks (X.rechunk), or give the workers more memory"
         ) from error
     except MemoryError as error:

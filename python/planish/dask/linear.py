@@ -138,12 +138,13 @@ class ClassicalMDS(OnDask, _classical_mds.ClassicalMDS):
         if not euclidean:
             raise UnsupportedError(
                 f"ClassicalMDS under the metric {self.metric!r} needs the distances between all "
-                f"{blocks.rows} rows; use metric='euclidean', or LandmarkMDS, which takes any metric"
+                f"{blocks.rows} rows; use metric='euclidean', or LandmarkMDS, which takes any "
+                "metric"
             )
         if self.origin is not None:
             raise ParameterError(
-                f"parameter `origin`: on Dask the mean of the rows is the origin, got {self.origin!r}; "
-                "leave it None and subtract the coordinates of a row afterwards"
+                "parameter `origin`: on Dask the mean of the rows is the origin, got "
+                f"{self.origin!r}; leave it None and subtract the coordinates of a row afterwards"
             )
         params = {"n_components": self.n_components}
         model = _model_of(params, blocks, run, self._threads())

@@ -70,11 +70,13 @@ def kneighbors(
     for name, dtype in (("distances", np.float64), ("rows", np.int64)):
         parts = [run.task(_table, name, b)(one, name) for b, one in enumerate(lists)]
         arrays = [
-            da.from_delayed(part, shape=(size, n_neighbors), dtype=dtype, meta=np.empty((0, 0), dtype))
+            da.from_delayed(
+                part, shape=(size, n_neighbors), dtype=dtype, meta=np.empty((0, 0), dtype)
+            )
             for part, size in zip(parts, blocks.sizes, strict=True)
         ]
         found.append(da.concatenate(arrays, axis=0))
-    require_same(blocks, looks, run)
+    require_same(blocks, looks)
     return found[0], found[1]
 
 

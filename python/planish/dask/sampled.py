@@ -114,12 +114,14 @@ class Sampled(OnDask):
     def _fit_blocks(self, blocks: Blocks, run: Run) -> None:
         if self._precomputed():
             raise UnsupportedError(
-                "precomputed distances or kernels on Dask would need a row of numbers for every row; "
-                "give the points themselves"
+                "precomputed distances or kernels on Dask would need a row of numbers for every "
+                "row; give the points themselves"
             )
         rows = sample_of(blocks, self.sample_size, self.sample_seed)
         base = local_class(type(self))
-        given = {k: v for k, v in self.get_params(deep=False).items() if k not in self._extra_params}
+        given = {
+            k: v for k, v in self.get_params(deep=False).items() if k not in self._extra_params
+        }
         fitted = fitted_to(base(**given), blocks, rows, run)
         state = vars(fitted)
         vars(self).update({name: value for name, value in state.items() if name not in given})
@@ -225,7 +227,7 @@ class SampledEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             self.feature_names_in_ = fitted.feature_names_in_
         self.embedding_ = map_method(shared(fitted), fitted, None, "transform", blocks)
         self._n_features_out = int(self.embedding_.shape[1])
-        require_same(blocks, looks, run)
+        require_same(blocks, looks)
         return self
 
     def fit_transform(self, X: Any, y: object = None) -> Any:
@@ -265,6 +267,7 @@ class SampledEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return map_method(shared(self.estimator_), self.estimator_, X, "transform", None)
 
     def __getstate__(self) -> dict[str, Any]:
+        """Leave behind what is on the cluster."""
         state = dict(super().__getstate__())
         state.pop("embedding_", None)
         return state

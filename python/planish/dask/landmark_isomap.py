@@ -1,115 +1,45 @@
-"""Landmark MDS and landmark Isomap of rows in blocks."""
+"""Landmark Isomap of rows in blocks."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from .. import _core
-from .. import landmark_isomap as _landmark_isomap
+from .. import landmark_isomap as _local
 from .. import landmark_mds as _landmark_mds
-from .._random import seed_of
 from ..exceptions import ParameterError, UnsupportedError
 from . import _graph, _partitions, _paths
 from ._blocks import Blocks, blocks_of, is_collection, looked_at
 from ._estimator import OnDask, gathered, landmark_count, mapped, row_numbers, takes
 from ._neighbors import Rule, check_rule, neighbor_lists, rule_of
-from ._place import new_placed, placed
+from ._place import new_placed, placed, rows_of, select, spread, written
 from ._run import Run, compute, persist, shared, workers
+from .landmark_mds import from_sample
 
-#: Rows among which landmarks are looked for, where all rows are in no one place.
-CANDIDATES = 20_000
 #: The share of a worker's memory that a graph may take to be given to every worker.
 GRAPH_SHARE = 0.25
 
 
-def _from_sample(
-    choice: Any, count: int, blocks: Blocks, estimator: Any, metric: dict[str, Any], run: Run
-) -> Any:
-    """Choose landmarks among a seeded sample of the rows; of few rows, among all."""
-    size = min(blocks.rows, max(CANDIDATES, 20 * count))
-    rng = np.random.default_rng(seed_of(estimator.random_state))
-    rows = np.sort(rng.choice(blocks.rows, size=size, replace=False))
-    sample = blocks.gather(rows, run)
-    chooser = _landmark_mds.LandmarkMDS(
-        1, n_landmarks=count, landmarks=choice, random_state=estimator.random_state, **metric
-    )
-    return rows[chooser.fit(sample).landmarks_]
-
-
-class LandmarkMDS(OnDask, _landmark_mds.LandmarkMDS):
-    """Landmark MDS of a Dask array or data frame.
-
-    The landmarks are brought to the client, scaled there, and every row is placed on its
-    worker by its distances to them: one pass over the data, and nothing but the landmarks
-    moves. On the same landmarks the coordinates are those of :class:`planish.LandmarkMDS`,
-    whose parameters and attributes it has.
-
-    Notes
-    -----
-    ``landmarks="random"`` draws the rows that :class:`planish.LandmarkMDS` draws. "maxmin" and
-    "hierarchical" need rounds over all rows: they choose among a seeded sample of 20 000 rows,
-    all rows where there are fewer. ``algorithm="fastmap"`` does so as well and is refused.
-
-    See Also
-    --------
-    planish.LandmarkMDS : The same for data in memory, with the parameters described.
-
-    Examples
-    --------
-    >>> import dask.array as da
-    >>> from planish.dask import LandmarkMDS
-    >>> X = da.random.default_rng(0).normal(size=(1000, 3), chunks=(250, 3))
-    >>> LandmarkMDS(n_landmarks=20).fit_transform(X).chunks
-    ((250, 250, 250, 250), (2,))
-    """
-
-    def _fit_blocks(self, blocks: Blocks, run: Run) -> None:
-        if self._precomputed():
-            raise UnsupportedError(
-                "metric='precomputed' on Dask would need a row of distances for every row; give the "
-                "points themselves"
-            )
-        if self.algorithm == "fastmap":
-            raise ParameterError(
-                "parameter `algorithm`: 'fastmap' chooses its rows by passes over all of them; on Dask "
-                "use 'landmark' or 'metricmap'"
-            )
-        if isinstance(self.landmarks, str):
-            count = landmark_count(self.n_landmarks, self.n_components, blocks.rows)
-            if self.landmarks == "random":
-                rows = _core.random_rows(blocks.rows, count, self._seed())
-            else:
-                metric = {"metric": self.metric, "metric_params": self.metric_params}
-                rows = _from_sample(self.landmarks, count, blocks, self, metric, run)
-        else:
-            rows = row_numbers(self.landmarks, blocks.rows, self.n_components)
-        given = self.get_params(deep=False)
-        given.update(landmarks=np.arange(len(rows)), n_landmarks=len(rows), verbose=0)
-        local = _landmark_mds.LandmarkMDS(**given).fit(blocks.gather(rows, run))
-        fitted = {n: v for n, v in vars(local).items() if n not in given and n != "_training"}
-        fitted = {n: v for n, v in fitted.items() if n not in ("n_features_in_", "embedding_")}
-        vars(self).update(fitted)
-        self.landmarks_ = rows
-        self.embedding_ = mapped(self, None, blocks=blocks)
-
-
+@dataclass
 class _Cluster:
-    """What a fitted landmark Isomap has on the cluster: rows, distances, who is in use."""
+    """What a fitted landmark Isomap has on the cluster."""
 
-    def __init__(
-        self, blocks: Blocks, used: list[Any], distances: list[Any], rule: Rule, edges: Any
-    ) -> None:
-        self.blocks = blocks
-        self.used = used
-        self.distances = distances
-        self.rule = rule
-        self.edges = edges
+    blocks: Blocks
+    #: For each block its rows in use; None for all.
+    used: list[Any]
+    #: For each block the distances of these to the landmarks.
+    distances: list[Any]
+    rule: Rule
+    #: The whole graph; None for one in parts.
+    graph: _graph.Connected | None
 
 
 @takes(graph="auto")
-class LandmarkIsomap(OnDask, _landmark_isomap.LandmarkIsomap):
+class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
     """Landmark Isomap of a Dask array or data frame that no single worker holds.
 
     Exact neighbours are found by pairs of blocks; the graph goes to every worker, or stays in
@@ -194,13 +124,13 @@ class LandmarkIsomap(OnDask, _landmark_isomap.LandmarkIsomap):
     def _rule(self, blocks: Blocks) -> Rule:
         if self._precomputed():
             raise UnsupportedError(
-                "metric='precomputed' on Dask would need a row of distances for every row; give the "
-                "points themselves"
+                "metric='precomputed' on Dask would need a row of distances for every row; give "
+                "the points themselves"
             )
         if self.conformal:
             raise UnsupportedError(
-                "conformal=True is not there on Dask; leave it False, or fit planish.LandmarkIsomap on a "
-                "sample"
+                "conformal=True is not there on Dask; leave it False, or fit "
+                "planish.LandmarkIsomap to a sample"
             )
         rule = rule_of(
             self.n_neighbors, self.radius, self.metric, self.p, self.metric_params,
@@ -269,17 +199,14 @@ class LandmarkIsomap(OnDask, _landmark_isomap.LandmarkIsomap):
             metric = {"metric": rule.metric}
             if rule.metric == "minkowski":
                 metric["metric_params"] = {"p": rule.p}  # type: ignore[assignment]
-            chosen = _from_sample(self.landmarks, count or 0, blocks, self, metric, run)
+            chosen = from_sample(self.landmarks, count or 0, blocks, self, metric, run)
         known, self.n_supersteps_ = _partitions.geodesics(cells, chosen, rule.threads, run)
         parts = _partitions.by_block(cells, known, blocks, len(chosen), run)
-        table = _rows_of(parts, blocks, chosen, run)
+        table = rows_of(parts, blocks, chosen, run)
         if used is not None:
             local_used = _by_block(used, blocks)
             parts = persist(
-                [
-                    run.task(_select, "in-use", b)(part, local_used[b])
-                    for b, part in enumerate(parts)
-                ]
+                [run.task(select, "in-use", b)(part, local_used[b]) for b, part in enumerate(parts)]
             )
         self.landmarks_, self.path_method_ = chosen, "D"
         self._cluster = _Cluster(blocks, [], parts, rule, None)
@@ -298,14 +225,16 @@ class LandmarkIsomap(OnDask, _landmark_isomap.LandmarkIsomap):
         self.n_iter_ = self._formula.n_iter_
         self._model = self._formula._model
 
-    def _with_outliers(self, coordinates: list[Any], blocks: Blocks, far: Any, run: Run) -> list[Any]:
+    def _with_outliers(
+        self, coordinates: list[Any], blocks: Blocks, far: Any, run: Run
+    ) -> list[Any]:
         """Place the outliers as new rows, each at its nearest rows, however far."""
         found = self._new_rows(far, nearest=True)
         owner = np.searchsorted(blocks.starts, self.outliers_, side="right") - 1
         coordinates = list(coordinates)
         for b in np.unique(owner):
             rows = self.outliers_[owner == b] - blocks.starts[b]
-            task = run.task(_written, "outliers", int(b))
+            task = run.task(written, "outliers", int(b))
             coordinates[b] = task(coordinates[b], rows, found[owner == b])
         return coordinates
 
@@ -330,8 +259,8 @@ class LandmarkIsomap(OnDask, _landmark_isomap.LandmarkIsomap):
     def _new_parts(self, queries: Blocks, nearest: bool, run: Run) -> list[Any]:
         if "_cluster" not in vars(self):
             raise UnsupportedError(
-                "the training rows of this LandmarkIsomap were on a Dask cluster and did not come with "
-                "it; fit it again, or place rows before pickling"
+                "the training rows of this LandmarkIsomap were on a Dask cluster and did not come "
+                "with it; fit it again, or place rows before pickling"
             )
         there = self._cluster
         return new_placed(
@@ -359,25 +288,25 @@ class LandmarkIsomap(OnDask, _landmark_isomap.LandmarkIsomap):
 
     # -- what is made when asked for ------------------------------------------------
 
-    _on_demand = {
-        **_landmark_isomap.LandmarkIsomap._on_demand,
+    _on_demand: ClassVar[Mapping[str, str]] = {
+        **_local.LandmarkIsomap._on_demand,
         "graph_": "_make_graph",
         "component_labels_": "_make_labels",
         "geodesics_": "_make_geodesics",
     }
 
     def _make_graph(self) -> Any:
-        edges = self._there("graph_").edges
-        if edges is None:
+        graph = self._there("graph_").graph
+        if graph is None:
             raise UnsupportedError("a graph in parts is in no one place: there is no `graph_`")
-        (found,) = compute([edges.edges])
+        (found,) = compute([graph.edges])
         return found.matrix()
 
     def _make_labels(self) -> Any:
-        edges = self._there("component_labels_").edges
-        if edges is None:
+        graph = self._there("component_labels_").graph
+        if graph is None:
             raise UnsupportedError("a graph in parts has no labels of all rows in one place")
-        (found,) = compute([edges.labels])
+        (found,) = compute([graph.labels])
         return found
 
     def _make_geodesics(self) -> Any:
@@ -386,7 +315,7 @@ class LandmarkIsomap(OnDask, _landmark_isomap.LandmarkIsomap):
         there, run = self._there("geodesics_"), Run()
         count = len(self.landmarks_)
         parts = [
-            run.task(_spread, "geodesics", b)(part, there.used[b], there.blocks.sizes[b])
+            run.task(spread, "geodesics", b)(part, there.used[b], there.blocks.sizes[b])
             for b, part in enumerate(there.distances)
         ]
         arrays = [
@@ -397,7 +326,9 @@ class LandmarkIsomap(OnDask, _landmark_isomap.LandmarkIsomap):
 
     def _there(self, name: str) -> _Cluster:
         if "_cluster" not in vars(self):
-            raise AttributeError(f"`{name}` was on a Dask cluster and did not come with the estimator")
+            raise AttributeError(
+                f"`{name}` was on a Dask cluster and did not come with the estimator"
+            )
         found: _Cluster = self._cluster
         return found
 
@@ -434,34 +365,3 @@ def _by_block(used: Any, blocks: Blocks) -> list[Any]:
         used[first:last] - start
         for first, last, start in zip(ends[:-1], ends[1:], blocks.starts, strict=False)
     ]
-
-
-def _rows_of(parts: list[Any], blocks: Blocks, rows: Any, run: Run) -> Any:
-    owner = np.searchsorted(blocks.starts, rows, side="right") - 1
-    owners = np.unique(owner)
-    tasks = [
-        run.task(_select, "between", int(b))(parts[b], rows[owner == b] - blocks.starts[b])
-        for b in owners
-    ]
-    found = np.empty((len(rows), len(rows)))
-    for b, taken in zip(owners, compute(tasks), strict=True):
-        found[owner == b] = taken
-    return found
-
-
-def _select(distances: Any, rows: Any) -> Any:
-    return distances if rows is None else distances[rows]
-
-
-def _spread(distances: Any, used: Any, size: int) -> Any:
-    if used is None:
-        return distances
-    found = np.full((size, distances.shape[1]), np.inf)
-    found[used] = distances
-    return found
-
-
-def _written(coordinates: Any, rows: Any, values: Any) -> Any:
-    found = coordinates.copy()
-    found[rows] = values
-    return found
