@@ -8,13 +8,13 @@ and comes out different, would make a graph of rows that never were together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 import dask
 import numpy as np
+from dask.delayed import Delayed
 
 from ..exceptions import InputError
 from ._run import Run, compute, persist
@@ -78,7 +78,7 @@ def blocks_of(X: Any, run: Run) -> Blocks:
     """Take a Dask array or data frame of rows, whose chunks are known and whole."""
     if _is_frame(X):
         return _of_frame(X, run)
-    if not hasattr(X, "numblocks"):
+    if isinstance(X, Delayed) or not hasattr(X, "numblocks"):
         raise InputError(
             f"X is a {type(X).__module__}.{type(X).__name__}; give a dask.array or a dask.dataframe"
         )
@@ -102,7 +102,8 @@ def blocks_of(X: Any, run: Run) -> Blocks:
 
 
 def _is_frame(X: Any) -> bool:
-    return hasattr(X, "npartitions") and hasattr(X, "divisions")
+    # Of a delayed object any attribute is there.
+    return not isinstance(X, Delayed) and hasattr(X, "npartitions") and hasattr(X, "divisions")
 
 
 def _check_kind(X: Any) -> None:
@@ -143,8 +144,9 @@ def _known(
     wanted = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
     if sum(sizes) == 0 or columns == 0:
         raise InputError(f"X has {sum(sizes)} rows and {columns} columns; there is nothing to fit")
-    named = [run.task(_numbers, "rows", b)(part, wanted) for b, part in enumerate(parts)]
-    return Blocks(persist(named), starts, columns, wanted, frame)
+    if dtype != wanted:
+        parts = [run.task(_numbers, "rows", b)(part, wanted) for b, part in enumerate(parts)]
+    return Blocks(persist(parts), starts, columns, wanted, frame)
 
 
 def _numbers(rows: Any, dtype: Any) -> Any:
@@ -212,7 +214,7 @@ def _look(block: Any) -> Look:
 
 
 def as_collection(
-    blocks: Blocks, parts: list[Any], width: int, dtype: Any, names: Callable[[], Any], run: Run
+    blocks: Blocks, parts: list[Any], width: int, dtype: Any, names: Any, run: Run
 ) -> Any:
     """Return arrays of coordinates, one per block, as the kind of collection X is."""
     if blocks.frame is None:
@@ -225,7 +227,7 @@ def as_collection(
         return da.concatenate(arrays, axis=0) if len(arrays) > 1 else arrays[0]
     import dask.dataframe as dd
 
-    columns = [str(name) for name in names()]
+    columns = [str(name) for name in names]
     frames = [
         run.task(_framed, "frame", b)(part, like, columns)
         for b, (part, like) in enumerate(zip(parts, blocks.frame.partitions, strict=True))

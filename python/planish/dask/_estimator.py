@@ -185,7 +185,7 @@ def mapped(estimator: Any, X: Any, method: str = "transform", blocks: Blocks | N
 
 def gathered(estimator: Any, blocks: Blocks, parts: list[Any], width: int, run: Run) -> Any:
     """Return coordinates that were found block by block as the kind of collection X is."""
-    return as_collection(blocks, parts, width, blocks.dtype, estimator.get_feature_names_out, run)
+    return as_collection(blocks, parts, width, blocks.dtype, estimator.get_feature_names_out(), run)
 
 
 def row_numbers(landmarks: Any, rows: int, n_components: int) -> Any:

@@ -271,7 +271,7 @@ def _warn_of_bridges(sizes: Any, links: list[Link]) -> None:
     warn(
         "the number of connected components of the neighbourhood graph is "
         f"{len(sizes)} > 1 (sizes {in_words(sizes)}); they were connected by {len(links)} added "
-        f"edge(s) (longest {links[-1][0]:.3e}); {REMEDY.replace(' to connect them', '')} if they belong "
-        "together, or embed them one by one",
+        f"edge(s) (longest {links[-1][0]:.3e}); raise `n_neighbors` (or `radius` where it is used) "
+        "if they belong together, or embed them one by one",
         DisconnectedGraphWarning,
     )

@@ -19,9 +19,8 @@ def map_method(model: Any, local: Any, X: Any, method: str, blocks: Blocks | Non
     asked for the names and the number of columns.
     """
     run = Run()
-    example = np.zeros((1, int(local.n_features_in_)))
-    if method == "inverse_transform":
-        example = np.zeros((1, int(local._n_features_out)))
+    columns = blocks.columns if blocks is not None else int(X.shape[1])
+    example = np.zeros((1, columns))
     made = np.asarray(getattr(local, method)(_named(example, local, method)))
     width = made.shape[1] if made.ndim == 2 else 0  # noqa: PLR2004
     if blocks is not None:
@@ -29,7 +28,8 @@ def map_method(model: Any, local: Any, X: Any, method: str, blocks: Blocks | Non
             run.task(_apply, method, b)(model, method, part, int(blocks.starts[b]), blocks.dtype)
             for b, part in enumerate(blocks.parts)
         ]
-        return as_collection(blocks, parts, width, blocks.dtype, local.get_feature_names_out, run)
+        names = _names(local, width)
+        return as_collection(blocks, parts, width, blocks.dtype, names, run)
     if _is_frame(X):
         return _of_frame(model, local, X, method, width, run)
     import dask.array as da
@@ -61,10 +61,16 @@ def _named(example: Any, local: Any, method: str) -> Any:
     return pd.DataFrame(example, columns=names)
 
 
+def _names(local: Any, width: int) -> list[str]:
+    if hasattr(local, "get_feature_names_out"):
+        return [str(name) for name in local.get_feature_names_out()][:width]
+    return [f"{type(local).__name__.lower()}{column}" for column in range(width)]
+
+
 def _of_frame(model: Any, local: Any, X: Any, method: str, width: int, run: Run) -> Any:
     import dask.dataframe as dd
 
-    columns = [str(name) for name in local.get_feature_names_out()][:width]
+    columns = _names(local, width)
     frames = [
         run.task(_apply_frame, method, b)(model, method, part, columns)
         for b, part in enumerate(X.to_delayed())

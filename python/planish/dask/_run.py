@@ -96,14 +96,19 @@ def workers() -> tuple[int, float]:
 
         return thread_count(None), float(available_memory())
     with in_plain_words():
-        known = cluster.scheduler_info(n_workers=-1)["workers"].values()
-    if not known:
+        threads = sum(cluster.nthreads().values())
+        limits = cluster.run(_memory_limit, on_error="ignore") if threads else {}
+    if not threads:
         raise UnsupportedError(
             "the Dask cluster has no workers; start some, or wait for them with "
             "client.wait_for_workers(1)"
         )
-    limits = [worker["memory_limit"] or float("inf") for worker in known]
-    return sum(worker["nthreads"] for worker in known), min(limits)
+    return int(threads), min((limit or float("inf") for limit in limits.values()), default=0.0)
+
+
+def _memory_limit(dask_worker: Any) -> float | None:
+    limit: float | None = dask_worker.memory_manager.memory_limit
+    return limit
 
 
 def reporting(function: Callable[..., Any], *args: Any) -> tuple[Any, list[tuple[str, type]]]:

@@ -1,0 +1,223 @@
+"""planish.dask on a real cluster: three worker processes, each with less memory than X.
+
+One cluster serves all tests of this file, in order; the last one takes it away.
+"""
+
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+
+import cloudpickle
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from conftest import swiss_roll
+from distributed import Client, LocalCluster
+from sklearn.base import BaseEstimator, TransformerMixin
+
+import planish
+import planish.dask as on_dask
+from planish.exceptions import InputError, MemoryNeedError, UnsupportedError
+
+#: Bytes a worker may take: its imports are half of that.
+LIMIT = 420_000_000
+CLOSE = {"rtol": 0, "atol": 1e-10}
+
+# Dask asks whether it may run asyncio on a loop that is not its own while a cluster closes.
+pytestmark = pytest.mark.filterwarnings("ignore:Creating scratch directories is taking:UserWarning")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    quiet = {
+        "distributed.scheduler.allowed-failures": 2,
+        "distributed.worker.profile.enabled": False,
+        "logging.distributed": "critical",
+    }
+    with (
+        dask.config.set(quiet),
+        LocalCluster(
+            n_workers=3,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=LIMIT,
+            dashboard_address=None,
+            silence_logs=50,
+        ) as made,
+    ):
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with Client(cluster, timeout=60) as made:
+        made.wait_for_workers(3, timeout=60)
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def three_workers(client, request):
+    if client.status == "running":
+        client.wait_for_workers(3, timeout=60)
+
+
+def block_of_rows(block_info=None):
+    """The rows of a block, by its place alone: it can be made again on any worker."""
+    (first, last), (_, columns) = block_info[None]["array-location"]
+    return rows_from(first, last, columns)
+
+
+def rows_from(first, last, columns):
+    rng = np.random.default_rng(first)
+    return rng.random(size=(last - first, columns)) * np.linspace(3, 1, columns)
+
+
+def wide(rows, columns, size):
+    chunks = (tuple(min(size, rows - at) for at in range(0, rows, size)), (columns,))
+    return da.map_blocks(block_of_rows, chunks=chunks, dtype=float, meta=np.empty((0, 0)))
+
+
+def kill_one(client, when):
+    """Kill the process that holds the first result of the tasks of that name."""
+    processes = client.run(os.getpid)
+
+    def watch():
+        address = None
+        end = time.monotonic() + 60
+        while address is None and time.monotonic() < end:
+            address = client.run_on_scheduler(holder, when)
+        os.kill(processes[address], signal.SIGKILL)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    return watcher
+
+
+def holder(name, dask_scheduler=None):
+    """The address of a worker that holds a result of the tasks of that name."""
+    for key, task in dask_scheduler.tasks.items():
+        if str(key).startswith(f"planish-{name}-"):
+            for worker in task.who_has or ():
+                return worker.address
+    return None
+
+
+# -- more data than a worker may hold --------------------------------------------------------
+
+
+def test_more_rows_than_a_worker_may_hold(client):
+    X = wide(240_000, 250, 10_000).persist()
+    assert X.nbytes > LIMIT
+    Z = np.vstack([rows_from(at, at + 10_000, 250) for at in range(0, 240_000, 10_000)])
+    pca, one = on_dask.PCA(3).fit(X), planish.PCA(3).fit(Z)
+    np.testing.assert_allclose(pca.components_, one.components_, **CLOSE)
+    np.testing.assert_allclose(pca.explained_variance_, one.explained_variance_, rtol=1e-11)
+    rows = np.arange(7, 240_000, 24_000)
+    mds = on_dask.LandmarkMDS(landmarks=rows).fit(X)
+    expected = planish.LandmarkMDS(landmarks=rows).fit(Z)
+    np.testing.assert_array_equal(mds.embedding_.compute(), expected.embedding_)
+
+
+# -- the same result with a worker killed ------------------------------------------------------
+
+ROLL = swiss_roll(3000)
+PARAMS = {"n_neighbors": 8, "landmarks": np.arange(0, 3000, 60), "path_method": "D"}
+
+
+@pytest.fixture(scope="module")
+def expected():
+    with dask.config.set(scheduler="synchronous"):
+        isomap = on_dask.LandmarkIsomap(**PARAMS).fit(da.from_array(ROLL, chunks=(500, 3)))
+        one = planish.LandmarkIsomap(**PARAMS).fit(ROLL)
+        return isomap.embedding_.compute(), isomap.geodesics_.compute(), one
+
+
+@pytest.mark.parametrize(
+    ("graph", "when"),
+    [("broadcast", "neighbors"), ("broadcast", "geodesics"), ("partitioned", "superstep")],
+)
+def test_a_worker_killed_in_the_middle_changes_nothing(client, expected, graph, when):
+    before = set(client.scheduler_info()["workers"])
+    watcher = kill_one(client, when)
+    isomap = on_dask.LandmarkIsomap(**PARAMS, graph=graph).fit(da.from_array(ROLL, chunks=(500, 3)))
+    placed = isomap.embedding_.compute()
+    watcher.join(timeout=60)
+    assert not watcher.is_alive()
+    client.wait_for_workers(3, timeout=60)
+    assert set(client.scheduler_info()["workers"]) != before  # it was killed, and another came
+    np.testing.assert_array_equal(placed, expected[0])
+    np.testing.assert_array_equal(isomap.geodesics_.compute(), expected[1])
+    scale = np.abs(expected[2].embedding_).max()
+    np.testing.assert_allclose(placed / scale, expected[2].embedding_ / scale, **CLOSE)
+    new = ROLL[:40] + 0.01
+    there = isomap.transform(da.from_array(new, chunks=(20, 3))).compute()
+    np.testing.assert_allclose(there / scale, expected[2].transform(new) / scale, **CLOSE)
+
+
+def test_rows_that_cannot_be_made_again_are_refused(client):
+    X = da.zeros((3000, 3), chunks=(500, 3)).map_blocks(
+        lambda block: np.random.default_rng().normal(size=block.shape), dtype=float
+    )
+    watcher = kill_one(client, "neighbors")
+    with pytest.raises(InputError, match=r"came out different.*not reproducible.*to_parquet"):
+        on_dask.kneighbors(X, 5)
+    watcher.join(timeout=60)
+
+
+# -- what the dashboard and the network see ---------------------------------------------------
+
+
+def test_tasks_have_names_and_models_travel_once(client):
+    names = set(client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes)))
+    for name in ("neighbors", "merge", "graph", "geodesics", "superstep", "moments", "place"):
+        assert f"planish-{name}" in names
+    X = da.from_array(np.random.default_rng(0).normal(size=(2000, 50)), chunks=(200, 50)).persist()
+    isomap = on_dask.Isomap(sample_size=1000).fit(X)
+    model = len(pickle.dumps(isomap.to_local()))
+    graph = len(cloudpickle.dumps(dict(isomap.embedding_.__dask_graph__())))
+    assert model > 500_000 > 10 * graph
+
+
+class Counted(TransformerMixin, BaseEstimator):
+    """Remembers how many threads it was given."""
+
+    def __init__(self, n_jobs=None):
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        self.threads_ = self.n_jobs
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)[:, :1]
+
+
+def test_threads_are_those_of_the_worker(client):
+    X = da.from_array(ROLL, chunks=(1000, 3))
+    assert on_dask.SampledEmbedding(Counted()).fit(X).estimator_.threads_ == 1
+    assert on_dask.SampledEmbedding(Counted(n_jobs=3)).fit(X).estimator_.threads_ == 3
+    assert on_dask.LandmarkIsomap()._threads() == 1
+    assert on_dask.LandmarkIsomap(n_jobs=2)._threads() == 2
+
+
+# -- what goes wrong ---------------------------------------------------------------------------
+
+
+def test_a_worker_that_runs_out_of_memory_is_a_sentence(client):
+    X = da.zeros((120_000, 1000), chunks=(60_000, 1000))  # a block is larger than a worker
+    with pytest.raises(MemoryNeedError, match=r"split X into smaller chunks") as raised:
+        on_dask.PCA(2).fit(X)
+    assert "\n" not in str(raised.value)
+
+
+def test_last_a_cluster_that_is_gone_is_a_sentence(client, cluster):
+    pca = on_dask.PCA(2).fit(da.from_array(ROLL, chunks=(1000, 3)))
+    cluster.close()
+    with pytest.raises(UnsupportedError, match=r"cluster is gone.*Client.*fit again") as raised:
+        pca.fit(da.from_array(ROLL, chunks=(1000, 3)))
+    assert "\n" not in str(raised.value)
