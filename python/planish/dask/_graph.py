@@ -25,7 +25,7 @@ from ..exceptions import (
 )
 from ._blocks import Blocks
 from ._neighbors import Rule
-from ._run import Run, compute, persist
+from ._run import Run, compute, persist, shared
 
 REMEDY = "raise `n_neighbors` (or `radius` where it is used) to connect them"
 
@@ -45,7 +45,7 @@ class Edges:
 
     def core(self) -> _data.CoreData:
         """Return what the Rust core reads."""
-        return "graph", self.indptr, self.indices, self.lengths
+        return _data.graph_of(self.indptr, self.indices, self.lengths)
 
     def matrix(self) -> Any:
         """Return the symmetric graph among all rows."""
@@ -96,7 +96,7 @@ def connected(
             )
         if disconnected == "largest":
             used = _largest(labels, sizes, run)
-            (edges,) = persist([run.task(_only, "largest-component")(edges, used)])
+            (edges,) = persist([run.task(_only, "largest-component")(edges, shared(used))])
         elif disconnected == "bridge":
             links = _spanning_links(blocks, labels, len(sizes), rule, run)
             bridges = np.array([link[1:3] for link in links], dtype=np.int64)
@@ -115,7 +115,7 @@ def connected(
             rest = np.delete(np.arange(len(everyone)), far)
             far = everyone[far]
             _warn_of_outliers(far)
-            (edges,) = persist([run.task(_only, "without-outliers")(edges, rest)])
+            (edges,) = persist([run.task(_only, "without-outliers")(edges, shared(rest))])
             used = everyone[rest]
     elif outliers != "keep":
         raise ParameterError(

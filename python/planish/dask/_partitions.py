@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from .. import _core
+from .. import _core, _data
 from .._warn import warn
 from ..exceptions import DisconnectedGraphError, DisconnectedGraphWarning, UnsupportedError
 from ._blocks import Blocks
@@ -321,13 +321,8 @@ def _superstep(
     source = np.concatenate(sources)
     order = np.lexsort((np.concatenate(nodes), source))
     indptr = np.searchsorted(source[order], np.arange(count + 1)).astype(np.int64)
-    seeds = (
-        "graph",
-        indptr,
-        np.concatenate(nodes)[order].astype(np.int64),
-        np.concatenate(distances)[order],
-    )
-    graph = ("graph", cell.indptr, cell.indices, cell.lengths)
+    seeds = _data.graph_of(indptr, np.concatenate(nodes)[order], np.concatenate(distances)[order])
+    graph = _data.graph_of(cell.indptr, cell.indices, cell.lengths)
     _core.relax_distances(graph, seeds, found, threads)
     return found
 

@@ -72,7 +72,13 @@ def _from_landmarks(
 ) -> tuple[Any, str]:
     found = np.empty((len(landmarks), len(edges)))
     method = _core.geodesic_distances(
-        edges.core(), landmarks, path_method, found, threads, None, planned
+        edges.core(),
+        np.array(landmarks, dtype=np.int64),
+        path_method,
+        found,
+        threads,
+        None,
+        planned,
     )
     return found, method
 

@@ -309,6 +309,11 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         (found,) = compute([graph.labels])
         return found
 
+    def _make_nbrs(self) -> Any:
+        if "graph_mode_" in vars(self):
+            raise UnsupportedError("there is no `nbrs_` on Dask: no worker holds all rows")
+        return super()._make_nbrs()
+
     def _make_geodesics(self) -> Any:
         import dask.array as da
 

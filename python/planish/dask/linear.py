@@ -21,7 +21,7 @@ from ._run import Run
 def _model_of(params: dict[str, Any], blocks: Blocks, run: Run, threads: int) -> Any:
     moments = moments_of(blocks, run)
     return _core.pca_of_moments(
-        params, blocks.rows, moments.mean.tolist(), np.ascontiguousarray(moments.scatter), threads
+        params, blocks.rows, moments.mean.tolist(), np.array(moments.scatter, order="C"), threads
     )
 
 
