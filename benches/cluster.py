@@ -88,8 +88,8 @@ def main() -> int:
     for rows, blocks, cores in ((10**6, 40, 8), (10**8, 1000, 512), (10**9, 4000, 4096)):
         guess = predicted(model, rows, blocks, cores)
         print(
-            f"{rows:>13,} rows, {blocks:,} blocks, {cores:,} cores: {guess['seconds'] / 3600:.3g} h, "
-            f"{guess['moved'] / 1e9:.3g} GB moved at most"
+            f"{rows:>13,} rows, {blocks:,} blocks, {cores:,} cores: "
+            f"{guess['seconds'] / 3600:.3g} h, {guess['moved'] / 1e9:.3g} GB moved at most"
         )
     (ROOT / "build").mkdir(exist_ok=True)
     (ROOT / "build" / "cluster.json").write_text(json.dumps(report, indent=1) + "\n")

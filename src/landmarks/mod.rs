@@ -247,7 +247,8 @@ mod tests {
     #[test]
     fn few_rows_are_drawn_as_from_all() {
         for (rows, count) in [(1, 1), (10, 10), (1000, 37), (5, 9)] {
-            let all: Vec<usize> = random_rows(rows, count, &Ctx::new(1, 3)).iter().map(|&row| row as usize).collect();
+            let all: Vec<usize> =
+                random_rows(rows, count, &Ctx::new(1, 3)).iter().map(|&row| row as usize).collect();
             assert_eq!(few_random_rows(rows, count, &Ctx::new(1, 3)), all);
         }
     }

@@ -113,8 +113,7 @@ pub(super) fn graph_outliers<'py>(
     n_jobs: usize,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let graph = graph.view()?;
-    let found =
-        run(py, Job::new(n_jobs, None), |ctx| crate::graph::outliers(&graph_of(graph, ctx)?, ctx))?;
+    let found = run(py, Job::new(n_jobs, None), |ctx| crate::graph::outliers(&graph_of(graph, ctx)?, ctx))?;
     Ok(PyArray1::from_iter(py, found.iter().map(|&row| i64::from(row))))
 }
 

@@ -88,7 +88,7 @@ class OnDask(_Base):
             to save, or to place rows where there is no cluster. `embedding_` is left behind.
         """
         check_is_fitted(self)
-        base = local_class(type(self))
+        base: Any = local_class(type(self))
         local = base.__new__(base)
         left = {*_ON_CLUSTER, *self._extra_params}
         vars(local).update({name: v for name, v in vars(self).items() if name not in left})
@@ -116,8 +116,8 @@ def takes(**extra: Any) -> Callable[[Class], Class]:
     """Give a class the parameters of the estimator it is named after, and more."""
 
     def decorated(made: Class) -> Class:
-        base = local_class(made)
-        before: Any = base.__init__
+        base: Any = local_class(made)
+        before = base.__init__
         known = inspect.signature(before)
         more = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value)

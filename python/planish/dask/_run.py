@@ -34,7 +34,8 @@ class Run:
         key = "-".join(["planish", name, self.token, *map(str, where)])
 
         def call(*args: Any) -> Delayed:
-            return delayed(function, pure=True, traverse=False)(*args, dask_key_name=key)
+            made: Delayed = delayed(function, pure=True, traverse=False)(*args, dask_key_name=key)
+            return made
 
         return call
 
@@ -130,7 +131,6 @@ def repeat(caught: list[tuple[str, type]]) -> None:
 @contextmanager
 def in_plain_words() -> Iterator[None]:
     """Say in one sentence what happened to the cluster."""
-    from distributed.comm import CommClosedError
     from distributed.scheduler import KilledWorker
 
     try:
@@ -148,11 +148,23 @@ def in_plain_words() -> Iterator[None]:
             "a worker has not enough memory for one of the tasks; split X into smaller chunks "
             "(X.rechunk), or give the workers more memory"
         ) from error
-    except (CommClosedError, FutureCancelled, TimeoutError) as error:
+    except Exception as error:
+        if not _is_gone(error):
+            raise
         raise UnsupportedError(
             "the Dask cluster is gone, and what was computed on it is lost; connect a new "
             f"dask.distributed.Client, load X again and fit again ({type(error).__name__})"
         ) from error
+
+
+def _is_gone(error: Exception) -> bool:
+    from distributed.comm import CommClosedError
+
+    if isinstance(error, (CommClosedError, FutureCancelled, TimeoutError)):
+        return True
+    # A client that was closed says so by a class of its own or, before 2025, in words.
+    text = f"{type(error).__name__}: {error}"
+    return text.startswith(("ClosedClientError", "Exception: Tried sending message after closing"))
 
 
 def _short(task: Any) -> str:

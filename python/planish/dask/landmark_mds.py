@@ -84,6 +84,6 @@ class LandmarkMDS(OnDask, _local.LandmarkMDS):
         local = _local.LandmarkMDS(**given).fit(blocks.gather(rows, run))
         fitted = {n: v for n, v in vars(local).items() if n not in given and n != "_training"}
         fitted = {n: v for n, v in fitted.items() if n not in ("n_features_in_", "embedding_")}
-        vars(self).update(fitted)
+        self.__dict__.update(fitted)
         self.landmarks_ = rows
         self.embedding_ = mapped(self, None, blocks=blocks)

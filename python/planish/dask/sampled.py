@@ -90,7 +90,7 @@ def _rows(block: Any, rows: Any) -> Any:
 
 
 def _fit(estimator: Any, names: Any, *pieces: Any) -> Any:
-    rows = np.concatenate(pieces)
+    rows: Any = np.concatenate(pieces)
     if names is not None:
         import pandas as pd
 
@@ -124,7 +124,7 @@ class Sampled(OnDask):
         }
         fitted = fitted_to(base(**given), blocks, rows, run)
         state = vars(fitted)
-        vars(self).update({name: value for name, value in state.items() if name not in given})
+        self.__dict__.update({name: v for name, v in state.items() if name not in given})
         self.sample_indices_ = rows
         self.sample_embedding_ = fitted.embedding_
         self.embedding_ = mapped(self, None, blocks=blocks)

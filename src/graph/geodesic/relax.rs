@@ -22,12 +22,7 @@ use crate::graph::Graph;
 
 /// Shorten `distances`, one row for each source and infinite where nothing is known yet,
 /// by all paths that begin at a seed of that source.
-pub fn relax(
-    graph: &Graph,
-    seeds: &Sources,
-    mut distances: ArrayViewMut2<'_, f64>,
-    ctx: &Ctx,
-) -> Result<()> {
+pub fn relax(graph: &Graph, seeds: &Sources, mut distances: ArrayViewMut2<'_, f64>, ctx: &Ctx) -> Result<()> {
     if distances.dim() != (seeds.len(), graph.len()) {
         let ((rows, columns), (sources, nodes)) = (distances.dim(), (seeds.len(), graph.len()));
         return Err(Error::input(format!(
@@ -123,11 +118,10 @@ mod tests {
         let plan = Plan::new(&graph, PathMethod::Heap, 1, None, &ctx).unwrap();
         let whole = rows(&plan, &source, &ctx).unwrap();
         // Each part has the edges of its own nodes; the other ends are the border.
-        let part = |mine: fn(usize) -> bool| {
-            graph.only(&ctx, |i, j, _| mine(i) || mine(j)).unwrap()
-        };
+        let part = |mine: fn(usize) -> bool| graph.only(&ctx, |i, j, _| mine(i) || mine(j)).unwrap();
         let parts = [part(|node| node % 3 == 0), part(|node| node % 3 != 0)];
-        let mut found = [Array2::from_elem((1, 60), f64::INFINITY), Array2::from_elem((1, 60), f64::INFINITY)];
+        let mut found =
+            [Array2::from_elem((1, 60), f64::INFINITY), Array2::from_elem((1, 60), f64::INFINITY)];
         relax(&parts[0], &source, found[0].view_mut(), &ctx).unwrap();
         for turn in 0..200 {
             let (one, other) = (turn % 2, 1 - turn % 2);
@@ -136,7 +130,8 @@ mod tests {
                 .filter(|(_, distance)| distance.is_finite())
                 .collect();
             let (indices, distances) = reached.into_iter().unzip();
-            let seeds = crate::neighbors::Neighbors { offsets: vec![0, Vec::len(&indices)], indices, distances };
+            let seeds =
+                crate::neighbors::Neighbors { offsets: vec![0, Vec::len(&indices)], indices, distances };
             relax(&parts[other], &Sources::seeds(&seeds), found[other].view_mut(), &ctx).unwrap();
         }
         assert_eq!(found[0], whole);
