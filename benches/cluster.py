@@ -31,7 +31,8 @@ import planish
 from planish import dask as on_dask
 
 ROOT = Path(__file__).resolve().parent.parent
-COLUMNS, NEIGHBORS, LANDMARKS, COMPONENTS = 20, 10, 100, 2
+# So many noisy columns that neighbours are found by matrix products: n² D operations.
+COLUMNS, NEIGHBORS, LANDMARKS, COMPONENTS = 100, 10, 100, 2
 #: Kinds of tasks, by what their time goes with.
 KINDS = {
     "pairs": ("neighbors",),
@@ -122,7 +123,7 @@ def cluster(workers: int) -> LocalCluster:
 
 def points(rows: int) -> np.ndarray:
     roll, _ = planish.datasets.swiss_roll(rows, random_state=0)
-    noise = np.random.default_rng(0).normal(size=(rows, COLUMNS - 3))
+    noise = np.random.default_rng(0).normal(size=(rows, COLUMNS - 3), scale=3.0)
     return np.column_stack([roll, noise])
 
 
