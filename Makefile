@@ -43,7 +43,7 @@ WHEEL_SOURCES  := $(RUST_SOURCES) $(PYTHON_SOURCES) Cargo.toml Cargo.lock pyproj
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-rust test-python test-oldest test-package test-wheel test-sdist \
-	fuzz bench lint format doc wheel sdist notices clean toolchain
+	fuzz bench bench-cluster lint format doc wheel sdist notices clean toolchain
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -115,6 +115,9 @@ fuzz: $(DONE)/wheel $(DONE)/test-tools  ## random fits on small nasty data for S
 
 bench: $(DONE)/bench  ## compare with other libraries (BENCH_ARGS="--quick", "--job NAME", …)
 	$(BENCH_VENV)/bin/python benches/compare.py $(BENCH_ARGS)
+
+bench-cluster: $(DONE)/bench  ## planish.dask on 2 and 4 workers against one process, and the cost model
+	$(BENCH_VENV)/bin/python benches/cluster.py $(BENCH_ARGS)
 
 lint: $(DONE)/wheel $(DONE)/lint-tools $(DONE)/test-tools  ## formatting, clippy, ruff, mypy, stubs against the extension
 	$(CARGO) fmt --check

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Model",
     "available_memory",
+    "closest_foreign",
     "dataset",
     "dataset_geodesics",
     "dimension",
@@ -17,11 +18,16 @@ __all__ = [
     "fit",
     "fit_kernel_map",
     "geodesic_distances",
+    "graph_landmarks",
+    "graph_outliers",
     "inspect_model",
     "kneighbors",
     "load_model",
     "methods",
+    "pca_of_moments",
     "quality",
+    "random_rows",
+    "relax_distances",
     "restore",
     "save_model",
     "warning_table",
@@ -80,7 +86,26 @@ def geodesic_distances(
     out: NDArray[np.float64],
     n_jobs: int,
     progress: _Progress | None,
+    planned: int | None = None,
+) -> str: ...
+def relax_distances(
+    graph: _Data, seeds: _Data, distances: NDArray[np.float64], n_jobs: int
 ) -> None: ...
+def closest_foreign(
+    data: _Data, labels: NDArray[np.int64], count: int, metric: str, p: float, n_jobs: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
+def graph_landmarks(
+    graph: _Data, choice: str, count: int, seed: int, n_jobs: int
+) -> NDArray[np.int64]: ...
+def graph_outliers(graph: _Data, n_jobs: int) -> NDArray[np.int64]: ...
+def random_rows(rows: int, count: int, seed: int) -> NDArray[np.int64]: ...
+def pca_of_moments(
+    params: dict[str, Any],
+    rows: int,
+    mean: list[float],
+    scatter: NDArray[np.float64],
+    n_jobs: int,
+) -> Model: ...
 def estimate_memory(
     method: str, params: dict[str, Any], n_samples: int, n_features: int
 ) -> int: ...

@@ -50,6 +50,14 @@ def graph(G: Any) -> CoreData:
     return ("graph", _int64(G.indptr), _int64(G.indices), _dense(G.data))
 
 
+def graph_of(indptr: Any, indices: Any, lengths: Any) -> CoreData:
+    """Return a graph by its compressed rows, wherever they lie in memory.
+
+    What comes over a network need not be aligned.
+    """
+    return ("graph", _int64(indptr), _int64(indices), _dense(lengths))
+
+
 def square_graph(G: Any) -> CoreData:
     """Lengths of edges between the training rows themselves."""
     if G.shape[0] != G.shape[1]:

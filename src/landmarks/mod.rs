@@ -9,6 +9,9 @@
 mod graph;
 mod points;
 
+#[cfg(any(test, feature = "python"))]
+use std::collections::HashMap;
+
 use rayon::prelude::*;
 
 pub use graph::GraphCover;
@@ -135,6 +138,19 @@ pub fn random_rows(rows: usize, count: usize, ctx: &Ctx) -> Vec<u32> {
     order
 }
 
+/// The same rows in memory that goes with `count` alone.
+#[cfg(any(test, feature = "python"))]
+pub fn few_random_rows(rows: usize, count: usize, ctx: &Ctx) -> Vec<usize> {
+    let mut moved: HashMap<usize, usize> = HashMap::new();
+    let mut stream = ctx.stream("landmarks");
+    let drawn = (0..count.min(rows)).map(|place| {
+        let other = place + below(&mut stream, rows - place);
+        let here = moved.get(&place).copied().unwrap_or(place);
+        moved.insert(other, here).unwrap_or(other)
+    });
+    drawn.collect()
+}
+
 /// The landmarks: `count` of the cover's rows.
 pub fn choose(cover: &mut dyn Cover, choice: &LandmarkChoice, count: usize, ctx: &Ctx) -> Result<Vec<u32>> {
     let rows = cover.nearest().len();
@@ -222,4 +238,18 @@ fn fill_up(chosen: &mut Vec<u32>, rows: usize, count: usize) {
     chosen.iter().for_each(|&row| free[row as usize] = false);
     let missing = count - chosen.len();
     chosen.extend((0..rows as u32).filter(|&row| free[row as usize]).take(missing));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_rows_are_drawn_as_from_all() {
+        for (rows, count) in [(1, 1), (10, 10), (1000, 37), (5, 9)] {
+            let all: Vec<usize> =
+                random_rows(rows, count, &Ctx::new(1, 3)).iter().map(|&row| row as usize).collect();
+            assert_eq!(few_random_rows(rows, count, &Ctx::new(1, 3)), all);
+        }
+    }
 }

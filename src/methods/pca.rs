@@ -16,6 +16,8 @@ use crate::input::{Data, PointsRef, check_finite};
 use crate::method::{Attribute, Method, Model, Scaling, Units};
 use crate::params::{IntoParam, Parameter, Value, choices, params};
 use crate::spectrum::minka::most_likely_rank;
+#[cfg(feature = "python")]
+use crate::spectrum::principal_axes::Moments;
 use crate::spectrum::principal_axes::{Pca as PrincipalAxes, PcaRoute, pca_about};
 
 /// How many components to keep.
@@ -143,6 +145,34 @@ impl Pca {
         }
     }
 
+    /// The model of the axes found, of which as many are kept as the parameters say.
+    fn model(&self, axes: PrincipalAxes, rows: usize, features: usize, ctx: &Ctx) -> FittedPca {
+        let kept = self.kept(&axes, rows);
+        let variances = axes.variances[..kept].to_vec();
+        if matches!(self.n_components, Components::Count(_)) {
+            warn_rank(&variances, rows.max(features), self.svd_solver == SvdSolver::Full, ctx);
+        }
+        let dropped = rows.min(features) - kept;
+        let explained: f64 = variances.iter().sum();
+        let noise = if dropped > 0 { ((axes.total_variance - explained) / dropped as f64).max(0.0) } else { 0.0 };
+        FittedPca {
+            whitening: self.whiten.then(|| variances.iter().map(|variance| variance.sqrt()).collect()),
+            map: LinearMap::new(Array1::from(axes.mean), axes.axes.slice(s![..kept, ..]).to_owned()),
+            variances,
+            singular_values: axes.singular_values[..kept].to_vec(),
+            total_variance: axes.total_variance,
+            noise_variance: noise,
+        }
+    }
+
+    /// The fit to rows of which only the moments are known.
+    #[cfg(feature = "python")]
+    pub(crate) fn fit_moments(&self, moments: &Moments, ctx: &Ctx) -> Result<FittedPca> {
+        let (rows, features) = (moments.rows, moments.mean.len());
+        let axes = moments.axes(self.wanted(rows, features)?, ctx)?;
+        Ok(self.model(axes, rows, features, ctx))
+    }
+
     /// How many of the axes found to keep.
     fn kept(&self, found: &PrincipalAxes, rows: usize) -> usize {
         match self.n_components {
@@ -202,22 +232,7 @@ impl Method for Pca {
         ctx.reserve(self.memory(rows, features), "PCA", hint)?;
 
         let axes = pca_about(points, None, wanted, self.route(), self.tol, ctx)?;
-        let kept = self.kept(&axes, rows);
-        let variances = axes.variances[..kept].to_vec();
-        if matches!(self.n_components, Components::Count(_)) {
-            warn_rank(&variances, rows.max(features), self.svd_solver == SvdSolver::Full, ctx);
-        }
-        let dropped = rows.min(features) - kept;
-        let explained: f64 = variances.iter().sum();
-        let noise = if dropped > 0 { ((axes.total_variance - explained) / dropped as f64).max(0.0) } else { 0.0 };
-        Ok(FittedPca {
-            whitening: self.whiten.then(|| variances.iter().map(|variance| variance.sqrt()).collect()),
-            map: LinearMap::new(Array1::from(axes.mean), axes.axes.slice(s![..kept, ..]).to_owned()),
-            variances,
-            singular_values: axes.singular_values[..kept].to_vec(),
-            total_variance: axes.total_variance,
-            noise_variance: noise,
-        })
+        Ok(self.model(axes, rows, features, ctx))
     }
 
     fn scaling(&self) -> Scaling {

@@ -10,6 +10,7 @@ mod datasets;
 mod dimension;
 mod errors;
 mod model_files;
+mod partitions;
 mod quality;
 mod run;
 mod stages;
@@ -228,12 +229,13 @@ fn neighbor_arrays<'py>(py: Python<'py>, found: &Neighbors) -> NeighborArrays<'p
     )
 }
 
-/// Shortest-path distances over a graph, one row per source, into `out`.
+/// Shortest-path distances over a graph, one row per source, into `out`; returned is the
+/// path method that ran, chosen for `planned` sources.
 ///
 /// The room is NumPy's: it asks the system for large pages, which saves much of
 /// the time that a matrix of gigabytes takes to come into memory.
 #[pyfunction]
-#[pyo3(signature = (graph, sources, path_method, out, n_jobs, progress))]
+#[pyo3(signature = (graph, sources, path_method, out, n_jobs, progress, planned=None))]
 fn geodesic_distances<'py>(
     py: Python<'py>,
     graph: PyData<'py>,
@@ -242,13 +244,15 @@ fn geodesic_distances<'py>(
     mut out: PyReadwriteArray2<'py, f64>,
     n_jobs: usize,
     progress: Option<Py<PyAny>>,
-) -> PyResult<()> {
+    planned: Option<usize>,
+) -> PyResult<String> {
     let data = graph.view()?;
     let sources: Option<Vec<i64>> = sources.map(|array| array.as_array().to_vec());
     let out = out.as_array_mut();
-    run(py, Job::new(n_jobs, progress), |ctx| {
-        stages::geodesic_rows(data, sources.as_deref(), path_method, out, ctx)
-    })
+    let chosen = run(py, Job::new(n_jobs, progress), |ctx| {
+        stages::geodesic_rows(data, sources.as_deref(), path_method, planned, out, ctx)
+    })?;
+    Ok(chosen.name().to_string())
 }
 
 /// Bytes a fit takes at its largest moment beyond the input.
@@ -287,6 +291,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(geodesic_distances, module)?)?;
     module.add_function(wrap_pyfunction!(estimate_memory, module)?)?;
     module.add_function(wrap_pyfunction!(available_memory, module)?)?;
+    module.add_function(wrap_pyfunction!(partitions::relax_distances, module)?)?;
+    module.add_function(wrap_pyfunction!(partitions::closest_foreign, module)?)?;
+    module.add_function(wrap_pyfunction!(partitions::graph_landmarks, module)?)?;
+    module.add_function(wrap_pyfunction!(partitions::graph_outliers, module)?)?;
+    module.add_function(wrap_pyfunction!(partitions::random_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(partitions::pca_of_moments, module)?)?;
     module.add_function(wrap_pyfunction!(datasets::dataset, module)?)?;
     module.add_function(wrap_pyfunction!(datasets::dataset_geodesics, module)?)?;
     module.add_function(wrap_pyfunction!(dimension::dimension, module)?)?;

@@ -29,27 +29,35 @@ pub(super) fn search(
 }
 
 /// Shortest-path distances from `sources` (all rows when `None`) over a graph,
-/// into a matrix of the caller's with one row for each source.
+/// into a matrix of the caller's with one row for each source, by the method that suits
+/// `planned` sources (as many as there are without): which one that is.
 pub(super) fn geodesic_rows(
     data: Data<'_>,
     sources: Option<&[i64]>,
     path_method: &str,
+    planned: Option<usize>,
     out: ArrayViewMut2<'_, f64>,
     ctx: &Ctx,
-) -> Result<()> {
-    let Data::Graph(given) = data else {
-        return Err(Error::input(format!("shortest paths need a graph, got {}", data.kind())));
-    };
-    check_offsets(given)?;
-    let graph = Graph::from_csr(given.rows(), &given.offsets, &given.indices, &given.values, ctx)?;
-    let rows = given.rows();
+) -> Result<PathMethod> {
+    let graph = graph_of(data, ctx)?;
+    let rows = graph.len();
     let sources: Vec<u32> = match sources {
         None => (0..rows as u32).collect(),
         Some(chosen) => chosen.iter().map(|&source| source_row(source, rows)).collect::<Result<_>>()?,
     };
     let method: PathMethod = named("path_method", path_method)?;
-    let plan = Plan::new(&graph, method, sources.len(), None, ctx)?;
-    geodesic::rows_into(&plan, &Sources::nodes(&sources), out, ctx)
+    let plan = Plan::new(&graph, method, planned.unwrap_or(sources.len()), None, ctx)?;
+    geodesic::rows_into(&plan, &Sources::nodes(&sources), out, ctx)?;
+    Ok(plan.method())
+}
+
+/// A graph of Python's, checked and in both directions.
+pub(super) fn graph_of(data: Data<'_>, ctx: &Ctx) -> Result<Graph> {
+    let Data::Graph(given) = data else {
+        return Err(Error::input(format!("shortest paths need a graph, got {}", data.kind())));
+    };
+    check_offsets(given)?;
+    Graph::from_csr(given.rows(), &given.offsets, &given.indices, &given.values, ctx)
 }
 
 fn source_row(source: i64, rows: usize) -> Result<u32> {

@@ -117,20 +117,32 @@ pub fn pca_about(
             (mean, found)
         }
     };
-    let freedom = (n.max(2) - 1) as f64;
-    let mut axes = found.axes;
-    fix_signs(&mut axes);
     let total = match found.total {
         Some(total) => total,
         None => total_squares(points, &mean, ctx)?,
     };
-    Ok(Pca {
-        mean,
-        axes: axes.t().as_standard_layout().into_owned(),
-        variances: found.squares.iter().map(|square| square / freedom).collect(),
-        singular_values: found.squares.iter().map(|square| square.sqrt()).collect(),
-        total_variance: total / freedom,
-    })
+    Ok(found.of_rows(n, mean, total))
+}
+
+/// All that the principal axes depend on: for rows that are in no one place.
+#[cfg(feature = "python")]
+pub struct Moments {
+    /// How many rows.
+    pub rows: usize,
+    /// Their mean.
+    pub mean: Vec<f64>,
+    /// Σ (x − mean)(x − mean)ᵀ, D × D.
+    pub scatter: Array2<f64>,
+}
+
+#[cfg(feature = "python")]
+impl Moments {
+    /// The first `k` principal axes.
+    pub fn axes(&self, k: usize, ctx: &Ctx) -> Result<Pca> {
+        let total = self.scatter.diag().sum();
+        let found = ctx.install(|| by_scatter(&self.scatter, k, ctx))?;
+        Ok(found.of_rows(self.rows, self.mean.clone(), total))
+    }
 }
 
 /// Axes as columns with their squared singular values, and the sum of all
@@ -139,6 +151,22 @@ struct Found {
     axes: Array2<f64>,
     squares: Vec<f64>,
     total: Option<f64>,
+}
+
+impl Found {
+    /// The axes of `rows` points about `mean`, whose squares sum to `total`.
+    fn of_rows(self, rows: usize, mean: Vec<f64>, total: f64) -> Pca {
+        let freedom = (rows.max(2) - 1) as f64;
+        let mut axes = self.axes;
+        fix_signs(&mut axes);
+        Pca {
+            mean,
+            axes: axes.t().as_standard_layout().into_owned(),
+            variances: self.squares.iter().map(|square| square / freedom).collect(),
+            singular_values: self.squares.iter().map(|square| square.sqrt()).collect(),
+            total_variance: total / freedom,
+        }
+    }
 }
 
 fn choose(points: PointsRef, k: usize) -> PcaRoute {
@@ -168,11 +196,15 @@ fn by_covariance(
     let d = points.cols();
     ctx.reserve(6 * (d * d * 8) as u64, "the covariance matrix", "use the Krylov route")?;
     let (mean, scatter) = scatter(points, origin, ctx)?;
+    Ok((mean, by_scatter(&scatter, k, ctx)?))
+}
+
+fn by_scatter(scatter: &Array2<f64>, k: usize, ctx: &Ctx) -> Result<Found> {
     let total = scatter.diag().sum();
-    let found = spectrum::top(&scatter, k, &Options::default(), ctx)?;
+    let found = spectrum::top(scatter, k, &Options::default(), ctx)?;
     warn_unconverged(&found, ctx);
     let squares = found.values.iter().map(|value| value.max(0.0)).collect();
-    Ok((mean, Found { axes: found.vectors, squares, total: Some(total) }))
+    Ok(Found { axes: found.vectors, squares, total: Some(total) })
 }
 
 fn by_gram(points: PointsRef, mean: &[f64], k: usize, ctx: &Ctx) -> Result<Found> {

@@ -86,7 +86,8 @@ def test_docstring_shapes_hold(roll):
 ROOT = Path(__file__).resolve().parents[2]
 
 
-GUIDES = [ROOT / "docs" / "guide.md"]  # docs/recipes.md is run by test_recipes.py
+# docs/recipes.md is run by test_recipes.py
+GUIDES = [ROOT / "docs" / "guide.md", ROOT / "docs" / "cluster.md"]
 
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]

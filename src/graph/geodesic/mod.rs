@@ -27,6 +27,8 @@ mod geodesics;
 pub(crate) mod order;
 mod plan;
 pub(crate) mod queue;
+#[cfg(any(test, feature = "python"))]
+mod relax;
 mod run;
 mod sources;
 mod storage;
@@ -35,6 +37,8 @@ pub(crate) mod waves;
 
 pub use geodesics::Geodesics;
 pub use plan::{PathMethod, Plan};
+#[cfg(any(test, feature = "python"))]
+pub use relax::relax;
 pub use run::{Batch, Recomputed, all_pairs, fixed_pairs, for_each_batch, rows, rows_into};
 pub use sources::Sources;
 pub use storage::Storage;

@@ -75,7 +75,7 @@ impl Sources {
         Ok(())
     }
 
-    fn of(&self, source: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+    pub(super) fn of(&self, source: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
         let range = self.offsets[source]..self.offsets[source + 1];
         self.nodes[range.clone()].iter().copied().zip(self.distances[range].iter().copied())
     }

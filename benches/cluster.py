@@ -1,0 +1,224 @@
+"""planish.dask on 2 and 4 worker processes against one process, and a cost model.
+
+    python benches/cluster.py [--quick] [--rows N ...] [--workers W ...] [--repeats R]
+
+The job is landmark Isomap of a Swiss roll with random columns added, given landmarks. One
+process has one thread, a worker too. Measured are the time of the fit with all coordinates
+on their workers, the seconds that tasks of each kind computed, and the bytes that workers
+sent each other. The constants of the cost model come from the smallest number of rows; the
+other sizes are predicted by it, and so are 10⁶, 10⁸ and 10⁹. Results go to
+build/cluster.json too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import time
+import warnings
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from distributed import Client, LocalCluster, wait
+
+import planish
+from planish import dask as on_dask
+
+ROOT = Path(__file__).resolve().parent.parent
+# So many noisy columns that neighbours are found by matrix products: n² D operations.
+COLUMNS, NEIGHBORS, LANDMARKS, COMPONENTS = 100, 10, 100, 2
+#: Kinds of tasks, by what their time goes with.
+KINDS = {
+    "pairs": ("neighbors",),
+    "lists": ("merge", "side"),
+    "graph": ("graph", "components", "component-sizes", "outliers"),
+    "paths": ("geodesics", "cut", "distances", "between"),
+    "rows": ("check", "check-again", "place", "sample"),
+}
+
+
+@dataclass
+class Run:
+    """What one fit took."""
+
+    rows: int
+    blocks: int
+    workers: int
+    seconds: float
+    kinds: dict[str, float]
+    tasks: int
+    moved: float
+
+
+def main() -> int:
+    options = parse_options()
+    warnings.simplefilter("ignore")
+    report: dict[str, Any] = {"cores": len(os.sched_getaffinity(0)), "runs": [], "alone": {}}
+    for rows in options.rows:
+        report["alone"][rows] = min(alone(rows) for _ in range(options.repeats))
+        print(f"{rows:>9,} rows, one process: {report['alone'][rows]:.2f} s", flush=True)
+    for workers in options.workers:
+        with cluster(workers) as made, Client(made) as client:
+            client.wait_for_workers(workers)
+            on_cluster(client, 2000, workers)  # imports
+            for rows in options.rows:
+                runs = [on_cluster(client, rows, workers) for _ in range(options.repeats)]
+                best = min(runs, key=lambda run: run.seconds)
+                report["runs"].append(asdict(best))
+                show(best, report["alone"][rows])
+    for workers in options.workers:
+        runs = [Run(**run) for run in report["runs"] if run["workers"] == workers]
+        model = fitted(runs[0])
+        report[f"model-{workers}"] = model
+        print(f"\ncost model, constants from {runs[0].rows:,} rows on {workers} workers: {model}")
+        cores = min(workers, report["cores"])
+        for run in runs:
+            guess = predicted(model, run.rows, run.blocks, cores)
+            ratio = guess["seconds"] / run.seconds
+            moved = guess["moved"] / run.moved if run.moved else math.nan
+            print(
+                f"{run.rows:>9,} rows: predicted {guess['seconds']:7.2f} s, measured "
+                f"{run.seconds:7.2f} s ({ratio:.2f}×); bytes at most {moved:.2f}× those measured"
+            )
+    for rows, blocks, cores in ((10**6, 40, 8), (10**8, 1000, 512), (10**9, 4000, 4096)):
+        guess = predicted(model, rows, blocks, cores)
+        print(
+            f"{rows:>13,} rows, {blocks:,} blocks, {cores:,} cores: "
+            f"{guess['seconds'] / 3600:.3g} h, {guess['moved'] / 1e9:.3g} GB moved at most"
+        )
+    (ROOT / "build").mkdir(exist_ok=True)
+    (ROOT / "build" / "cluster.json").write_text(json.dumps(report, indent=1) + "\n")
+    return 0
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 20_000, 40_000])
+    parser.add_argument("--workers", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="small sizes, once")
+    options = parser.parse_args()
+    if options.quick:
+        options.rows, options.repeats = [3_000, 6_000], 1
+    return options
+
+
+def cluster(workers: int) -> LocalCluster:
+    dask.config.set({"distributed.worker.profile.enabled": False})
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=True,
+        memory_limit="4GB",
+        dashboard_address=None,
+        silence_logs=50,
+    )
+
+
+def points(rows: int) -> np.ndarray:
+    roll, _ = planish.datasets.swiss_roll(rows, random_state=0)
+    noise = np.random.default_rng(0).normal(size=(rows, COLUMNS - 3), scale=3.0)
+    return np.column_stack([roll, noise])
+
+
+def landmarks(rows: int) -> np.ndarray:
+    return np.sort(np.random.default_rng(1).choice(rows, LANDMARKS, replace=False))
+
+
+def estimator(module: Any, rows: int) -> Any:
+    return module.LandmarkIsomap(
+        n_neighbors=NEIGHBORS, n_components=COMPONENTS, landmarks=landmarks(rows), path_method="D",
+        n_jobs=1,
+    )  # fmt: skip
+
+
+def alone(rows: int) -> float:
+    X = points(rows)
+    start = time.perf_counter()
+    estimator(planish, rows).fit(X)
+    return time.perf_counter() - start
+
+
+def on_cluster(client: Client, rows: int, workers: int) -> Run:
+    size = max(1000, rows // 8)
+    X = da.from_array(points(rows), chunks=(size, COLUMNS)).persist()
+    wait(X)
+    before, moved = seconds_of_tasks(client), bytes_moved(client)
+    start = time.perf_counter()
+    found = estimator(on_dask, rows).fit(X)
+    wait(found.embedding_.persist())
+    seconds = time.perf_counter() - start
+    after = seconds_of_tasks(client)
+    spent = {name: value - before.get(name, 0.0) for name, value in after.items()}
+    kinds = {
+        kind: sum(spent.get(f"planish-{name}", 0.0) for name in names)
+        for kind, names in KINDS.items()
+    }
+    blocks = X.numblocks[0]
+    tasks = 4 * blocks * blocks
+    return Run(rows, blocks, workers, seconds, kinds, tasks, bytes_moved(client) - moved)
+
+
+def seconds_of_tasks(client: Client) -> dict[str, float]:
+    return client.run_on_scheduler(
+        lambda dask_scheduler: {
+            name: float(prefix.all_durations.get("compute", 0.0))
+            for name, prefix in dask_scheduler.task_prefixes.items()
+        }
+    )
+
+
+def bytes_moved(client: Client) -> float:
+    sent = client.run(
+        lambda dask_worker: sum(one["total"] for one in dask_worker.transfer_incoming_log)
+    )
+    return float(sum(sent.values()))
+
+
+def show(run: Run, single: float) -> None:
+    kinds = ", ".join(f"{kind} {seconds:.2f}" for kind, seconds in run.kinds.items())
+    print(
+        f"{run.rows:>9,} rows, {run.workers} workers: {run.seconds:.2f} s "
+        f"({single / run.seconds:.2f}× one process), {run.moved / 1e6:.0f} MB moved; "
+        f"task seconds: {kinds}",
+        flush=True,
+    )
+
+
+def fitted(run: Run) -> dict[str, float]:
+    """The constants: nanoseconds for each unit of work, and seconds for each task."""
+    n, k, m = run.rows, NEIGHBORS, LANDMARKS
+    busy = sum(run.kinds.values())
+    cores = min(run.workers, len(os.sched_getaffinity(0)))
+    return {
+        "pair": 1e9 * run.kinds["pairs"] / n**2,
+        "list": 1e9 * run.kinds["lists"] / (n * k * run.blocks),
+        "edge": 1e9 * run.kinds["graph"] / (n * k),
+        "path": 1e9 * run.kinds["paths"] / (n * m * math.log(n)),
+        "row": 1e9 * run.kinds["rows"] / (n * (COLUMNS + m * COMPONENTS)),
+        "task": max(0.0, run.seconds - busy / cores) / run.tasks,
+    }
+
+
+def predicted(model: dict[str, float], n: int, blocks: int, cores: int) -> dict[str, float]:
+    """The cost model of docs/cluster.md."""
+    k, m = NEIGHBORS, LANDMARKS
+    spread = (
+        model["pair"] * float(n) ** 2
+        + model["list"] * n * k * blocks
+        + model["path"] * n * m * math.log(n)
+        + model["row"] * n * (COLUMNS + m * COMPONENTS)
+    )
+    seconds = 1e-9 * (spread / cores + model["edge"] * n * k) + model["task"] * 4 * blocks * blocks
+    moved = blocks * n * (8.0 * COLUMNS / 2 + 16.0 * k) + 8.0 * n * m + 16.0 * n * k * cores
+    return {"seconds": seconds, "moved": moved}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

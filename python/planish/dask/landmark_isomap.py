@@ -1,0 +1,372 @@
+"""Landmark Isomap of rows in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from .. import _core
+from .. import landmark_isomap as _local
+from .. import landmark_mds as _landmark_mds
+from ..exceptions import ParameterError, UnsupportedError
+from . import _graph, _partitions, _paths
+from ._blocks import Blocks, blocks_of, is_collection, looked_at
+from ._estimator import OnDask, gathered, landmark_count, mapped, row_numbers, takes
+from ._neighbors import Rule, check_rule, neighbor_lists, rule_of
+from ._place import new_placed, placed, rows_of, select, spread, written
+from ._run import Run, compute, persist, shared, workers
+from .landmark_mds import from_sample
+
+#: The share of a worker's memory that a graph may take to be given to every worker.
+GRAPH_SHARE = 0.25
+
+
+@dataclass
+class _Cluster:
+    """What a fitted landmark Isomap has on the cluster."""
+
+    blocks: Blocks
+    #: For each block its rows in use; None for all.
+    used: list[Any]
+    #: For each block the distances of these to the landmarks.
+    distances: list[Any]
+    rule: Rule
+    #: The whole graph; None for one in parts.
+    graph: _graph.Connected | None
+
+
+@takes(graph="auto")
+class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
+    """Landmark Isomap of a Dask array or data frame that no single worker holds.
+
+    Exact neighbours are found by pairs of blocks; the graph goes to every worker, or stays in
+    parts; geodesics from the landmarks are spread over the workers; the landmarks are scaled
+    on the client, and every row is placed where it is. On the same landmarks graph and
+    geodesics are those of :class:`planish.LandmarkIsomap`, and the coordinates to rounding.
+
+    Parameters and attributes are those of :class:`planish.LandmarkIsomap`, and:
+
+    Parameters
+    ----------
+    graph : {"auto", "broadcast", "partitioned"}, default="auto"
+        Whether every worker gets the whole graph, or cells of space hold their part of it and
+        exchange distances over their borders. "auto" keeps it in parts when it would take more
+        than a quarter of the smallest worker's memory.
+
+    Attributes
+    ----------
+    embedding_ : dask array or data frame of shape (n_samples, n_components)
+        Coordinates, with the chunks (or the index) of X, computed when asked for.
+    geodesics_ : dask array of shape (n_samples, n_landmarks)
+        Geodesic distances from every row to the landmarks, on the workers; infinite from rows
+        that are not in use.
+    graph_mode_ : str
+        "broadcast" or "partitioned".
+    n_supersteps_ : int
+        Exchanges of distances between the parts of the graph; 0 for a whole one.
+
+    Notes
+    -----
+    A graph in parts is not bridged (raise `n_neighbors`, or ``disconnected="largest"``), has no
+    search for outliers, and takes "maxmin" landmarks from a sample of the rows. Shortcuts are
+    not looked for on Dask. ``conformal=True`` and metrics that planish does not evaluate itself
+    are refused.
+
+    See Also
+    --------
+    planish.LandmarkIsomap : The same for data in memory, with the parameters described.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from planish.dask import LandmarkIsomap
+    >>> angle = np.linspace(0.0, 3.0, 2000)
+    >>> arc = da.from_array(np.column_stack([np.cos(angle), np.sin(angle)]), chunks=(500, 2))
+    >>> isomap = LandmarkIsomap(n_neighbors=4, n_components=1, n_landmarks=20).fit(arc)
+    >>> found = isomap.embedding_.compute()[:, 0]
+    >>> bool(abs(np.corrcoef(found, angle)[0, 1]) > 0.9999)
+    True
+    """
+
+    graph: Literal["auto", "broadcast", "partitioned"]
+
+    def _fit_blocks(self, blocks: Blocks, run: Run) -> None:
+        rule = self._rule(blocks)
+        count = None
+        if isinstance(self.landmarks, str):
+            count = landmark_count(self.n_landmarks, self.n_components, blocks.rows)
+        else:
+            row_numbers(self.landmarks, blocks.rows, self.n_components)
+        lists = persist(neighbor_lists(blocks, rule, run))
+        resources = workers()
+        self.graph_mode_ = self._mode(lists, resources[1], run)
+        if self.graph_mode_ == "broadcast":
+            parts, table, used = self._whole(lists, blocks, rule, count, resources, run)
+        else:
+            parts, table, used = self._in_parts(lists, blocks, rule, count, run)
+        self._scale_landmarks(table)
+        local_used = _by_block(used, blocks)
+        if self.outliers_.size:
+            far = blocks.gather(self.outliers_, run)
+        self._cluster.blocks, self._cluster.used = blocks, local_used
+        self._cluster.distances = parts
+        formula = shared(self._formula)
+        coordinates = placed(formula, parts, local_used, blocks.sizes, blocks.dtype, run)
+        if self.outliers_.size:
+            coordinates = self._with_outliers(coordinates, blocks, far, run)
+        self._n_features_out = int(self.n_components)
+        self.embedding_ = gathered(self, blocks, coordinates, self.n_components, run)
+
+    def _rule(self, blocks: Blocks) -> Rule:
+        if self._precomputed():
+            raise UnsupportedError(
+                "metric='precomputed' on Dask would need a row of distances for every row; give "
+                "the points themselves"
+            )
+        if self.conformal:
+            raise UnsupportedError(
+                "conformal=True is not there on Dask; leave it False, or fit "
+                "planish.LandmarkIsomap to a sample"
+            )
+        rule = rule_of(
+            self.n_neighbors, self.radius, self.metric, self.p, self.metric_params,
+            self.neighbors_algorithm, self._threads(),
+        )  # fmt: skip
+        check_rule(rule, blocks.rows)
+        return rule
+
+    def _mode(self, lists: list[Any], limit: float, run: Run) -> str:
+        if self.graph in ("broadcast", "partitioned"):
+            return str(self.graph)
+        if self.graph != "auto":
+            raise ParameterError(
+                "parameter `graph`: expected one of 'auto', 'broadcast', 'partitioned', got "
+                f"{self.graph!r}"
+            )
+        tasks = [run.task(_edge_count, "edges", b)(one) for b, one in enumerate(lists)]
+        # Here as 16 bytes for an edge; in the core in both directions, and once more on the way.
+        need = 64 * sum(compute(tasks))
+        return "broadcast" if need < GRAPH_SHARE * limit else "partitioned"
+
+    def _whole(
+        self,
+        lists: list[Any],
+        blocks: Blocks,
+        rule: Rule,
+        count: int | None,
+        resources: tuple[int, float],
+        run: Run,
+    ) -> tuple[list[Any], Any, Any]:
+        graph = _graph.connected(lists, blocks, rule, self.disconnected, self.outliers, run)
+        self.bridges_, self.outliers_ = graph.bridges, graph.outliers
+        self.n_connected_components_ = graph.count
+        self.n_supersteps_ = 0
+        rows = blocks.rows if graph.used is None else len(graph.used)
+        choice = self.landmarks
+        if not isinstance(choice, str):
+            choice = _in_use(row_numbers(choice, blocks.rows, self.n_components), graph.used)
+        chosen = _paths.chosen_landmarks(
+            graph, choice, count or 0, rows, self._seed(), rule.threads, run
+        )
+        self.landmarks_ = chosen if graph.used is None else graph.used[chosen]
+        parts, table, self.path_method_ = _paths.geodesics(
+            graph, blocks, chosen, self.path_method, resources, rule.threads, run
+        )
+        self._cluster = _Cluster(blocks, [], parts, rule, graph)
+        return parts, table, graph.used
+
+    def _in_parts(
+        self, lists: list[Any], blocks: Blocks, rule: Rule, count: int | None, run: Run
+    ) -> tuple[list[Any], Any, Any]:
+        cells = _partitions.cells_of(lists, blocks, run)
+        used, self.n_connected_components_ = _partitions.rows_in_use(
+            cells, blocks, self.disconnected, run
+        )
+        self.bridges_ = np.empty((0, 2), dtype=np.int64)
+        self.outliers_ = np.empty(0, dtype=np.int64)
+        rows = blocks.rows if used is None else len(used)
+        if not isinstance(self.landmarks, str):
+            chosen = row_numbers(self.landmarks, blocks.rows, self.n_components)
+            _in_use(chosen, used)
+        elif self.landmarks == "random" or used is not None:
+            chosen = _core.random_rows(rows, min(count or 0, rows), self._seed())
+            chosen = chosen if used is None else used[chosen]
+        else:
+            metric = {"metric": rule.metric}
+            if rule.metric == "minkowski":
+                metric["metric_params"] = {"p": rule.p}  # type: ignore[assignment]
+            chosen = from_sample(self.landmarks, count or 0, blocks, self, metric, run)
+        known, self.n_supersteps_ = _partitions.geodesics(cells, chosen, rule.threads, run)
+        parts = _partitions.by_block(cells, known, blocks, len(chosen), run)
+        table = rows_of(parts, blocks, chosen, run)
+        if used is not None:
+            local_used = _by_block(used, blocks)
+            parts = persist(
+                [run.task(select, "in-use", b)(part, local_used[b]) for b, part in enumerate(parts)]
+            )
+        self.landmarks_, self.path_method_ = chosen, "D"
+        self._cluster = _Cluster(blocks, [], parts, rule, None)
+        return parts, np.minimum(table, table.T), used
+
+    def _scale_landmarks(self, table: Any) -> None:
+        """Classical scaling of the landmarks; the formula for all other rows."""
+        count = len(table)
+        self._formula = _landmark_mds.LandmarkMDS(
+            self.n_components, n_landmarks=count, landmarks=np.arange(count),
+            metric="precomputed", eigen_solver=self.eigen_solver, tol=self.tol,
+            max_iter=self.max_iter, n_jobs=self._threads(),
+        ).fit(table)  # fmt: skip
+        self._formula.__dict__.pop("_training", None)
+        self.eigenvalues_ = self._formula.eigenvalues_
+        self.n_iter_ = self._formula.n_iter_
+        self._model = self._formula._model
+
+    def _with_outliers(
+        self, coordinates: list[Any], blocks: Blocks, far: Any, run: Run
+    ) -> list[Any]:
+        """Place the outliers as new rows, each at its nearest rows, however far."""
+        found = self._new_rows(far, nearest=True)
+        owner = np.searchsorted(blocks.starts, self.outliers_, side="right") - 1
+        coordinates = list(coordinates)
+        for b in np.unique(owner):
+            rows = self.outliers_[owner == b] - blocks.starts[b]
+            task = run.task(written, "outliers", int(b))
+            coordinates[b] = task(coordinates[b], rows, found[owner == b])
+        return coordinates
+
+    # -- new rows -------------------------------------------------------------------
+
+    def _place(self, X: Any) -> Any:
+        if is_collection(X) or "graph_mode_" not in vars(self):
+            return super()._place(X)
+        rows = self._validated(X, reset=False)
+        return self._new_rows(rows, nearest=self.isolated == "nearest")
+
+    def _new_rows(self, rows: Any, nearest: bool) -> Any:
+        """Place rows that are here."""
+        import dask.array as da
+
+        run = Run()
+        queries = blocks_of(da.from_array(rows, chunks=(max(1, len(rows)), -1)), run)
+        looked_at(queries, run)
+        (found,) = compute(self._new_parts(queries, nearest, run))
+        return found
+
+    def _new_parts(self, queries: Blocks, nearest: bool, run: Run) -> list[Any]:
+        if "_cluster" not in vars(self):
+            raise UnsupportedError(
+                "the training rows of this LandmarkIsomap were on a Dask cluster and did not come "
+                "with it; fit it again, or place rows before pickling"
+            )
+        there = self._cluster
+        return new_placed(
+            queries, there.blocks, there.used, there.distances, shared(self._formula),
+            there.rule, nearest, run,
+        )  # fmt: skip
+
+    def _new_blocks(self, X: Any) -> Any:
+        if "graph_mode_" not in vars(self):
+            return mapped(self, X)
+        run = Run()
+        queries = blocks_of(X, run)
+        looked_at(queries, run)
+        parts = self._new_parts(queries, self.isolated == "nearest", run)
+        return gathered(self, queries, parts, int(self._n_features_out), run)
+
+    def to_local(self) -> Any:
+        """Return the fitted estimator for data in memory, where it was fitted on such data."""
+        if "graph_mode_" in vars(self):
+            raise UnsupportedError(
+                "new rows are placed through the training rows, which are on the cluster; fit "
+                "planish.LandmarkIsomap on a sample for an estimator that can be taken along"
+            )
+        return super().to_local()
+
+    # -- what is made when asked for ------------------------------------------------
+
+    _on_demand: ClassVar[Mapping[str, str]] = {
+        **_local.LandmarkIsomap._on_demand,
+        "graph_": "_make_graph",
+        "component_labels_": "_make_labels",
+        "geodesics_": "_make_geodesics",
+    }
+
+    def _make_graph(self) -> Any:
+        graph = self._there("graph_").graph
+        if graph is None:
+            raise UnsupportedError("a graph in parts is in no one place: there is no `graph_`")
+        (found,) = compute([graph.edges])
+        return found.matrix()
+
+    def _make_labels(self) -> Any:
+        graph = self._there("component_labels_").graph
+        if graph is None:
+            raise UnsupportedError("a graph in parts has no labels of all rows in one place")
+        (found,) = compute([graph.labels])
+        return found
+
+    def _make_nbrs(self) -> Any:
+        if "graph_mode_" in vars(self):
+            raise UnsupportedError("there is no `nbrs_` on Dask: no worker holds all rows")
+        return super()._make_nbrs()
+
+    def _make_geodesics(self) -> Any:
+        import dask.array as da
+
+        there, run = self._there("geodesics_"), Run()
+        count = len(self.landmarks_)
+        parts = [
+            run.task(spread, "geodesics", b)(part, there.used[b], there.blocks.sizes[b])
+            for b, part in enumerate(there.distances)
+        ]
+        arrays = [
+            da.from_delayed(part, shape=(size, count), dtype=np.float64, meta=np.empty((0, 0)))
+            for part, size in zip(parts, there.blocks.sizes, strict=True)
+        ]
+        return da.concatenate(arrays, axis=0)
+
+    def _there(self, name: str) -> _Cluster:
+        if "_cluster" not in vars(self):
+            raise AttributeError(
+                f"`{name}` was on a Dask cluster and did not come with the estimator"
+            )
+        found: _Cluster = self._cluster
+        return found
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.__dict__.pop("_formula", None)
+        self._lazy: dict[str, Any] = {}
+
+
+def _edge_count(lists: Any) -> int:
+    return len(lists.rows)
+
+
+def _in_use(rows: Any, used: Any) -> Any:
+    """Turn rows into their places among those in use."""
+    if used is None:
+        return rows
+    place = np.searchsorted(used, rows)
+    lost = rows[(place == len(used)) | (used[np.minimum(place, len(used) - 1)] != rows)]
+    if len(lost):
+        raise ParameterError(
+            f"parameter `landmarks`: row {int(lost[0])} cannot be a landmark: it is an outlier, or "
+            "not in the largest component"
+        )
+    return place
+
+
+def _by_block(used: Any, blocks: Blocks) -> list[Any]:
+    """Return for each block which of its rows are in use; None for all."""
+    if used is None:
+        return [None] * len(blocks)
+    ends = np.searchsorted(used, blocks.starts)
+    return [
+        used[first:last] - start
+        for first, last, start in zip(ends[:-1], ends[1:], blocks.starts, strict=False)
+    ]

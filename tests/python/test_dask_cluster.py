@@ -1,0 +1,227 @@
+"""planish.dask on a real cluster: three worker processes, each with less memory than X.
+
+One cluster serves all tests of this file, in order; the last one takes it away.
+"""
+
+import os
+import pickle
+import signal
+import sys
+
+import cloudpickle
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from distributed.diagnostics.plugin import SchedulerPlugin
+from sklearn.base import BaseEstimator, TransformerMixin
+
+import planish
+import planish.dask as on_dask
+from conftest import swiss_roll
+from planish.exceptions import InputError, MemoryNeedError, UnsupportedError
+
+#: Bytes a worker may take, of which its imports are 220 million.
+LIMIT = 500_000_000
+CLOSE = {"rtol": 0, "atol": 1e-10}
+
+# Dask asks whether it may run asyncio on a loop that is not its own while a cluster closes.
+pytestmark = pytest.mark.filterwarnings("ignore:Creating scratch directories is taking:UserWarning")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    quiet = {
+        "distributed.scheduler.allowed-failures": 2,
+        "distributed.worker.profile.enabled": False,
+        "logging.distributed": "critical",
+    }
+    with (
+        dask.config.set(quiet),
+        LocalCluster(
+            n_workers=3,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=LIMIT,
+            dashboard_address=None,
+            silence_logs=50,
+        ) as made,
+    ):
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with Client(cluster, timeout=60) as made:
+        made.wait_for_workers(3, timeout=60)
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def three_workers(client, request):
+    if client.status == "running":
+        client.wait_for_workers(3, timeout=60)
+
+
+def block_of_rows(block_info=None):
+    """The rows of a block, by its place alone: it can be made again on any worker."""
+    (first, last), (_, columns) = block_info[None]["array-location"]
+    return rows_from(first, last, columns)
+
+
+def rows_from(first, last, columns):
+    rng = np.random.default_rng(first)
+    return rng.random(size=(last - first, columns)) * np.linspace(3, 1, columns)
+
+
+def wide(rows, columns, size):
+    chunks = (tuple(min(size, rows - at) for at in range(0, rows, size)), (columns,))
+    return da.map_blocks(block_of_rows, chunks=chunks, dtype=float, meta=np.empty((0, 0)))
+
+
+class Killer(SchedulerPlugin):
+    """Kills the worker that is first to finish a task of some name, or all that have some block."""
+
+    name = "killer"
+
+    def __init__(self, cluster, client, when, block=None):
+        self.block = block
+        self.scheduler, self.when = cluster.scheduler, f"planish-{when}-"
+        self.processes, self.killed = client.run(os.getpid), None
+
+    def __enter__(self):
+        self.scheduler.add_plugin(self)
+        return self
+
+    def __exit__(self, *_):
+        self.scheduler.remove_plugin(self.name)
+
+    def transition(self, key, start, finish, *args, worker=None, **kwargs):
+        if self.killed is None and finish == "memory" and str(key).startswith(self.when):
+            self.killed = [worker] if self.block is None else self.holders()
+            for address in self.killed:
+                os.kill(self.processes[address], signal.SIGKILL)
+
+    def holders(self):
+        """The workers that have the block that the fewest have."""
+        tasks = self.scheduler.tasks.values()
+        blocks = [task.who_has for task in tasks if self.block in str(task.key) and task.who_has]
+        return [worker.address for worker in min(blocks, key=len)]
+
+
+# -- more data than a worker may hold --------------------------------------------------------
+
+
+def test_more_rows_than_a_worker_may_hold(client):
+    X = wide(256_000, 250, 8_000).persist()
+    assert X.nbytes > LIMIT
+    Z = np.vstack([rows_from(at, at + 8_000, 250) for at in range(0, 256_000, 8_000)])
+    pca, one = on_dask.PCA(3).fit(X), planish.PCA(3).fit(Z)
+    np.testing.assert_allclose(pca.components_, one.components_, **CLOSE)
+    np.testing.assert_allclose(pca.explained_variance_, one.explained_variance_, rtol=1e-11)
+    rows = np.arange(7, 256_000, 24_000)
+    mds = on_dask.LandmarkMDS(landmarks=rows).fit(X)
+    expected = planish.LandmarkMDS(landmarks=np.arange(len(rows))).fit(Z[rows])
+    np.testing.assert_array_equal(mds.embedding_.compute()[::50], expected.transform(Z[::50]))
+
+
+# -- the same result with a worker killed ------------------------------------------------------
+
+ROLL = swiss_roll(2000)
+PARAMS = {"n_neighbors": 8, "landmarks": np.arange(0, 2000, 60), "path_method": "D"}
+
+
+@pytest.fixture(scope="module")
+def expected():
+    with dask.config.set(scheduler="synchronous"):
+        isomap = on_dask.LandmarkIsomap(**PARAMS).fit(da.from_array(ROLL, chunks=(500, 3)))
+        one = planish.LandmarkIsomap(**PARAMS).fit(ROLL)
+        return isomap.embedding_.compute(), isomap.geodesics_.compute(), one
+
+
+@pytest.mark.parametrize(
+    ("graph", "when"),
+    [("broadcast", "neighbors"), ("broadcast", "geodesics"), ("partitioned", "superstep")],
+)
+def test_a_worker_killed_in_the_middle_changes_nothing(client, cluster, expected, graph, when):
+    with Killer(cluster, client, when) as killer:
+        X = da.from_array(ROLL, chunks=(500, 3))
+        isomap = on_dask.LandmarkIsomap(**PARAMS, graph=graph).fit(X)
+        placed = isomap.embedding_.compute()
+    assert killer.killed
+    np.testing.assert_array_equal(placed, expected[0])
+    np.testing.assert_array_equal(isomap.geodesics_.compute(), expected[1])
+    scale = np.abs(expected[2].embedding_).max()
+    np.testing.assert_allclose(placed / scale, expected[2].embedding_ / scale, **CLOSE)
+    new = ROLL[:40] + 0.01
+    there = isomap.transform(da.from_array(new, chunks=(20, 3))).compute()
+    np.testing.assert_allclose(there / scale, expected[2].transform(new) / scale, **CLOSE)
+
+
+def test_rows_that_cannot_be_made_again_are_refused(client, cluster):
+    X = da.zeros((1500, 3), chunks=(250, 3)).map_blocks(
+        lambda block: np.random.default_rng().normal(size=block.shape), dtype=float, name="drawn"
+    )
+    refusal = r"came out different.*not reproducible.*to_parquet"
+    with Killer(cluster, client, "neighbors", "drawn"), pytest.raises(InputError, match=refusal):
+        on_dask.kneighbors(X, 5)
+
+
+# -- what the dashboard and the network see ---------------------------------------------------
+
+
+def test_tasks_have_names_and_models_travel_once(client):
+    there = da.from_array(ROLL[:600], chunks=(300, 3))
+    on_dask.LandmarkIsomap(n_landmarks=20).fit(there).embedding_.compute()
+    on_dask.PCA(2).fit(there)
+    names = set(client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes)))
+    for name in ("neighbors", "merge", "graph", "geodesics", "moments", "place"):
+        # Dask may fuse a task with the next one; the name is then part of the name.
+        assert any(f"planish-{name}" in shown for shown in names)
+    X = da.from_array(np.random.default_rng(0).normal(size=(2000, 50)), chunks=(200, 50)).persist()
+    isomap = on_dask.Isomap(sample_size=1000).fit(X)
+    model = len(pickle.dumps(isomap.to_local()))
+    graph = len(cloudpickle.dumps(dict(isomap.embedding_.__dask_graph__())))
+    assert model > 500_000 > 10 * graph
+
+
+class Counted(TransformerMixin, BaseEstimator):
+    """Remembers how many threads it was given."""
+
+    def __init__(self, n_jobs=None):
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        self.threads_ = self.n_jobs
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)[:, :1]
+
+
+def test_threads_are_those_of_the_worker(client):
+    X = da.from_array(ROLL, chunks=(1000, 3))
+    assert on_dask.SampledEmbedding(Counted()).fit(X).estimator_.threads_ == 1
+    assert on_dask.SampledEmbedding(Counted(n_jobs=3)).fit(X).estimator_.threads_ == 3
+    assert on_dask.LandmarkIsomap()._threads() == 1
+    assert on_dask.LandmarkIsomap(n_jobs=2)._threads() == 2
+
+
+# -- what goes wrong ---------------------------------------------------------------------------
+
+
+def test_a_worker_that_runs_out_of_memory_is_a_sentence(client):
+    X = da.zeros((120_000, 1000), chunks=(60_000, 1000))  # a block is larger than a worker
+    with pytest.raises(MemoryNeedError, match=r"split X into smaller chunks") as raised:
+        on_dask.PCA(2).fit(X)
+    assert "\n" not in str(raised.value)
+
+
+def test_last_a_cluster_that_is_gone_is_a_sentence(client, cluster):
+    pca = on_dask.PCA(2).fit(da.from_array(ROLL, chunks=(1000, 3)))
+    cluster.close()
+    with pytest.raises(UnsupportedError, match=r"cluster is gone.*Client.*fit again") as raised:
+        pca.fit(da.from_array(ROLL, chunks=(1000, 3)))
+    assert "\n" not in str(raised.value)
