@@ -33,6 +33,11 @@ def _filled(placeholder: re.Match[str]) -> str:
 
 PARAGRAPHS = {
     # -- parameters -------------------------------------------------------------------
+    "n_components": """
+Number of coordinates. "auto" takes the intrinsic dimension of the data, estimated from the
+distances to the nearest rows and the angles between them (from the distances alone where X
+is a graph), and warns with DimensionWarning where the two disagree; `n_components_` tells
+the number. See :mod:`planish.dimension`.""",
     "n_neighbors": """
 Number of neighbours of each row, not counting itself. Set it to None to use
 `radius`.""",
@@ -145,6 +150,8 @@ pickled.""",
     "n_neighbors_": """
 Number of neighbours that was used; absent with `radius`.""",
     "seen_in_fit": """
+n_components_ : int
+    Number of coordinates.
 n_features_in_ : int
     Number of columns of X.
 feature_names_in_ : ndarray of shape (n_features_in_,)
