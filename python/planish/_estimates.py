@@ -189,8 +189,8 @@ class Estimates:
         if uncorrected and median(self._values()) > most:
             reasons.append(
                 f"{self.n_samples} rows can show about {most:.1f} dimensions (Eckmann and Ruelle): "
-                "higher values by distances are lower bounds; simplex_skewness is hardly biased, and "
-                "calibrate=True corrects the others."
+                "higher values by distances are lower bounds; simplex_skewness is less biased, "
+                "calibrate=True corrects all."
             )
         return reasons
 

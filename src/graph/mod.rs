@@ -31,7 +31,7 @@ pub use neighborhood::NeighborhoodParams;
 pub use neighborhood_graph::NeighborhoodGraph;
 pub use new_rows::NewRows;
 pub use outliers::{Outliers, outliers};
-pub use shortcuts::{shortcuts, warn_of_shortcuts};
+pub use shortcuts::{shortcuts, warn_of_shortcuts, warn_of_widespread, widespread};
 
 use serde::{Deserialize, Serialize};
 

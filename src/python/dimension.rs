@@ -7,9 +7,8 @@ use super::convert::PyData;
 use super::run::{Job, run};
 use super::stages::named;
 use super::{NeighborArrays, neighbor_arrays};
-use crate::dimension::{self, AtScale, Estimate, Ruler, Settings, estimate_and_lists};
+use crate::dimension::{AtScale, Estimate, Settings, blend, estimate_and_lists};
 use crate::error::{Error, Result};
-use crate::neighbors::MetricName;
 
 type Interval = Option<[f64; 2]>;
 type Found<'py> = (
