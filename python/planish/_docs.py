@@ -225,7 +225,8 @@ OutlierWarning
     A few rows lie far from all others; they were left out of the fit and placed
     like new ones.
 ShortcutWarning
-    A few edges carry a suspicious share of all shortest paths.""",
+    A few edges carry a suspicious share of all shortest paths, or distances hang on
+    the number of neighbours because edges in many places join what is far apart.""",
     "SlowWarning": """
 The distances do not fit into memory and are recomputed.""",
 }

@@ -131,7 +131,7 @@ class OutlierWarning(PlanishWarning):
 
 
 class ShortcutWarning(PlanishWarning):
-    """A few edges of the graph carry many paths between rows far apart without them."""
+    """Edges of the graph join rows that are far apart without them."""
 
 
 class DimensionWarning(PlanishWarning):
