@@ -49,6 +49,7 @@ class LocallyLinearEmbedding(NeighborhoodEmbedding):
         `method` and `n_components` need: 12 for two components, 15 for three, 18 for
         four, and so on, with "hessian" 12, 20, 30 and so on; or all there are. Set it
         to None to use `radius`; with "auto" a `radius` is used if there is one.
+        With `n_components` "auto" it is the number for two.
     n_components : int or "auto", default=2
         {n_components}
     reg : float, default=1e-3

@@ -4,13 +4,11 @@
 //! neighbours zigzag, so that their lengths grow too fast and dimensions come out small: the
 //! last resort. Cost: a search of a few nodes from each.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
-
 use super::table::Table;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
+use crate::graph::nearby::nearest_by_path;
 use crate::input::Csr;
 use crate::input::check::check_offsets;
 use crate::neighbors::{NeighborRule, Neighbors};
@@ -34,7 +32,7 @@ pub(super) fn with_paths<T>(
         if node.is_multiple_of(NODES_PER_CHECK) {
             ctx.check()?;
         }
-        let found = nearest(&graph, node as u32, k);
+        let found = nearest_by_path(&graph, node as u32, k);
         if found.len() == k {
             near.push_row(found.into_iter());
         }
@@ -43,33 +41,4 @@ pub(super) fn with_paths<T>(
         return Err(Error::input(format!("no row of the graph reaches {k} others")));
     }
     work(&Table::of_paths(near, k))
-}
-
-/// The nearest `k` nodes at a distance above zero, nearest first.
-fn nearest(graph: &Graph, from: u32, k: usize) -> Vec<(u32, f64)> {
-    let mut reached = BTreeMap::from([(from, 0.0)]);
-    // Distances are not negative, so their bits sort as they do.
-    let mut queue = BinaryHeap::from([Reverse((0u64, from))]);
-    let mut found = Vec::with_capacity(k);
-    while let Some(Reverse((bits, node))) = queue.pop() {
-        let distance = f64::from_bits(bits);
-        if reached.get(&node).is_some_and(|&known| distance > known) {
-            continue;
-        }
-        if distance > 0.0 {
-            found.push((node, distance));
-            if found.len() == k {
-                break;
-            }
-        }
-        let (targets, weights) = graph.row(node as usize);
-        for (&target, &weight) in targets.iter().zip(weights) {
-            let through = distance + weight;
-            if reached.get(&target).is_none_or(|&known| through < known) {
-                reached.insert(target, through);
-                queue.push(Reverse((through.to_bits(), target)));
-            }
-        }
-    }
-    found
 }

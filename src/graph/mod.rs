@@ -15,6 +15,7 @@ pub mod geodesic;
 mod known_edges;
 mod local_neighborhoods;
 mod locate;
+pub(crate) mod nearby;
 mod neighborhood;
 mod neighborhood_graph;
 mod new_rows;

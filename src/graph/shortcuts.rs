@@ -22,6 +22,7 @@ mod detour;
 mod search;
 mod sparser;
 mod strain;
+mod tangent;
 mod traffic;
 mod warning;
 mod widespread;

@@ -26,7 +26,7 @@ METHODS = [
     planish.Isomap(n_components="auto", n_neighbors=10),
     planish.KernelIsomap(n_components="auto", n_neighbors=10),
     planish.LandmarkIsomap(n_components="auto", n_neighbors=10, n_landmarks=60),
-    planish.LocallyLinearEmbedding(n_components="auto", n_neighbors="auto"),
+    planish.LocallyLinearEmbedding(n_components="auto", n_neighbors=15),
     planish.LocallyLinearEmbedding(n_components="auto", n_neighbors=12, method="ltsa"),
     planish.SpectralEmbedding(n_components="auto", n_neighbors=10),
     planish.SpectralEmbedding(n_components="auto", affinity="rbf", gamma=0.05),

@@ -37,7 +37,7 @@ impl Geodesics {
         let row = |node: u32| graph.rows().data_row(node);
         warn_of_shortcuts(&found, row, graph.length_unit(), ctx);
         if found.is_empty()
-            && let Some(many) = widespread(graph.lengths(), &plan, &bridges, ctx)?
+            && let Some(many) = widespread(graph.lengths(), &plan, graph.locator().points(), &bridges, ctx)?
         {
             warn_of_widespread(&many, row, graph.length_unit(), ctx);
             found = many.edges;

@@ -9,10 +9,12 @@
 //! over its median, from 16 sources:
 //!
 //! 1. below 1.35 the graph is sound: clouds of 2 to 10 dimensions reach 1.3;
-//! 2. otherwise, if two thirds of the neighbours also spread the growth, many edges are wrong;
-//! 3. or else a loop may have come apart at its thinnest place, which is no fault of the graph.
-//!    One edge mends that: the one that answers for most of the growth ([`super::strain`]) is
-//!    put back. Where the spread stays, there are shortcuts in other places too, and so again.
+//! 2. otherwise there are shortcuts, or a loop has come apart at its thinnest place, which is no
+//!    fault of the graph. The edge that answers for most of the growth ([`super::strain`]) tells
+//!    them apart: one stands on the tangent planes of its ends, the other lies in them;
+//! 3. where there are no points, or that is not clear: if two thirds of the neighbours also
+//!    spread the growth, many edges are wrong; or else the edge is put back, which mends a loop.
+//!    Where the spread stays, there are shortcuts in other places too, and so once again.
 //!
 //! Curves have no verdict, because their 4 nearest neighbours leave them in pieces.
 //! The rule was tuned on Swiss rolls and clean manifolds of some seeds and is held to its rates
@@ -27,11 +29,13 @@ use rayon::prelude::*;
 use super::detour::{Ends, ends};
 use super::sparser::{nearest, neighbors, with_edge};
 use super::strain::strained;
+use super::tangent::leaves;
 use super::{Shortcut, fits, sample};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::geodesic::{PathMethod, Plan, Sources, rows};
+use crate::input::PointsRef;
 
 /// Fewer nodes are a few steps apart, whose number says nothing.
 const FEWEST_NODES: usize = 100;
@@ -44,7 +48,7 @@ const HELD: f64 = 0.97;
 /// The spread of a sound graph ends here.
 const SPREAD: f64 = 1.35;
 /// That of two thirds of the neighbours, which must hold nearly all pairs.
-const SPREAD_OF_TWO_THIRDS: f64 = 1.17;
+const SPREAD_OF_TWO_THIRDS: f64 = 1.2;
 const HELD_BY_TWO_THIRDS: f64 = 0.95;
 /// What is left after an edge was put back, once and twice.
 const SPREAD_MENDED: [f64; 2] = [1.45, 1.36];
@@ -66,14 +70,15 @@ pub struct Widespread {
     pub sound: Option<usize>,
 }
 
-/// Whether shortcuts have ruined `graph`. `plan` was made from it; `ignore` lists edges that are
-/// known to join separate parts.
+/// Whether shortcuts have ruined `graph`. `plan` was made from it, `points` are its nodes where
+/// they are points; `ignore` lists edges that are known to join separate parts.
 ///
 /// # Errors
 /// A plan of another graph, cancellation.
 pub fn widespread(
     graph: &Graph,
     plan: &Plan,
+    points: Option<PointsRef<'_>>,
     ignore: &[(u32, u32)],
     ctx: &Ctx,
 ) -> Result<Option<Widespread>> {
@@ -88,7 +93,7 @@ pub fn widespread(
     let keep: BTreeSet<Ends> = ignore.iter().map(|&(from, to)| ends(from, to)).collect();
     let mut sources = sample(graph.len(), ctx);
     sources.truncate(SOURCES);
-    let test = Test { graph, plan, keep, sources, ctx };
+    let test = Test { graph, plan, points, keep, sources, ctx };
     let near = test.distances(plan)?;
     for fewer in FEWER.into_iter().filter(|&fewer| fewer < k) {
         let sparse = nearest(graph, fewer, &test.keep);
@@ -105,6 +110,7 @@ pub fn widespread(
 struct Test<'a> {
     graph: &'a Graph,
     plan: &'a Plan,
+    points: Option<PointsRef<'a>>,
     keep: BTreeSet<Ends>,
     sources: Vec<u32>,
     ctx: &'a Ctx,
@@ -123,7 +129,12 @@ impl Test<'_> {
         }
         let mut edges = strained(self.graph, &sparse, near, &far, growth.median, self.ctx)?;
         let Some(&first) = edges.first() else { return Ok(None) };
-        if !self.two_thirds(near, fewer, k)? && !self.in_other_places(near, &sparse, first)? {
+        let leaves = self.points.as_ref().and_then(|points| leaves(points.reborrow(), &sparse, &first));
+        let shortcut = match leaves {
+            Some(clear) => clear,
+            None => self.two_thirds(near, fewer, k)? || self.in_other_places(near, &sparse, first)?,
+        };
+        if !shortcut {
             return Ok(None);
         }
         edges.truncate(NAMED);
