@@ -176,8 +176,7 @@ impl Found {
 
 /// Neighbours of each of so many distinct rows.
 fn neighbors(rows: usize) -> usize {
-    let wanted = (rows / ROWS_PER_NEIGHBOR).clamp(NEIGHBORS[0], NEIGHBORS[1]);
-    wanted.min(rows.saturating_sub(1)).max(1)
+    (rows / ROWS_PER_NEIGHBOR).clamp(NEIGHBORS[0], NEIGHBORS[1])
 }
 
 fn estimated(data: Data<'_>, ruler: Ruler, ctx: &Ctx) -> Result<Found> {

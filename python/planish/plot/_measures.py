@@ -52,8 +52,9 @@ def _neighbors_kept(estimator: Any) -> str:
     Of a row with k neighbours in the graph, those among its k nearest in the map. Nothing
     where there is no graph, or one of nearly all pairs.
     """
-    graph = getattr(estimator, "graph_", None)
-    graph = getattr(estimator, "affinity_matrix_", None) if graph is None else graph
+    graph: Any = getattr(estimator, "graph_", None)
+    if graph is None:
+        graph = getattr(estimator, "affinity_matrix_", None)
     points = np.asarray(getattr(estimator, "embedding_", np.empty((0, 1))), dtype=np.float64)
     if not issparse(graph) or graph.shape != (len(points), len(points)):
         return ""

@@ -107,16 +107,16 @@ pub fn widespread(
 }
 
 /// What all steps share.
-struct Test<'a> {
+struct Test<'a, 'p> {
     graph: &'a Graph,
     plan: &'a Plan,
-    points: Option<PointsRef<'a>>,
+    points: Option<PointsRef<'p>>,
     keep: BTreeSet<Ends>,
     sources: Vec<u32>,
     ctx: &'a Ctx,
 }
 
-impl Test<'_> {
+impl Test<'_, '_> {
     fn judged(
         &self,
         near: &Array2<f64>,
