@@ -136,8 +136,10 @@ pub enum WarningKind {
     Slow,
     /// Rows far from all others were left out of the fit.
     Outlier,
-    /// A few edges of the graph carry many paths between points far apart without them.
+    /// Edges of the graph join what is far apart on the manifold.
     Shortcut,
+    /// The dimension that was chosen from the data is uncertain.
+    Dimension,
 }
 
 impl WarningKind {
@@ -151,6 +153,7 @@ impl WarningKind {
         WarningKind::Slow,
         WarningKind::Outlier,
         WarningKind::Shortcut,
+        WarningKind::Dimension,
     ];
 
     /// The Python class name of this kind.
@@ -164,6 +167,7 @@ impl WarningKind {
             WarningKind::Slow => "SlowWarning",
             WarningKind::Outlier => "OutlierWarning",
             WarningKind::Shortcut => "ShortcutWarning",
+            WarningKind::Dimension => "DimensionWarning",
         }
     }
 }

@@ -71,6 +71,7 @@ pub use method::{AnyMethod, AnyModel, Attribute, Fitted, ModelOf as Model, trans
 
 /// The values that parameters take.
 pub mod choices {
+    pub use crate::dimension::Coordinates;
     pub use crate::graph::geodesic::{PathMethod, Storage};
     pub use crate::graph::{Isolated, Outliers, Policy};
     pub use crate::kernel::affinity_rule::{AffinityName, Weights};
@@ -79,6 +80,7 @@ pub mod choices {
     pub use crate::landmarks::LandmarkChoice;
     pub use crate::methods::classical_mds::Origin;
     pub use crate::methods::mds::MdsLoss;
+    pub use crate::methods::pca::Components;
     pub use crate::neighbors::{MetricName, NeighborsAlgorithm};
     pub use crate::optimize::disparities::{Monotone, Ties, Transformation};
     pub use crate::optimize::neighbor_embedding::{RepulsionMethod, start::TsneStart};

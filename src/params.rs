@@ -152,7 +152,7 @@ impl<T: Parameter> Parameter for Option<T> {
 /// use planish::methods::{Isomap, Pca};
 ///
 /// let isomap = Isomap::default().n_components(3).n_neighbors(8);
-/// assert_eq!((isomap.n_components, isomap.n_neighbors), (3, Some(8)));
+/// assert_eq!((isomap.n_components.count(), isomap.n_neighbors), (3, Some(8)));
 /// let isomap = isomap.n_neighbors(None).radius(0.5);
 /// assert_eq!((isomap.n_neighbors, isomap.radius), (None, Some(0.5)));
 /// assert_eq!(Pca::default().n_components(2), Pca::default().n_components(2_usize));
@@ -183,6 +183,9 @@ pub trait Params: Default {
 
     /// Set one parameter by name.
     fn set(&mut self, name: &str, value: &Value) -> Result<()>;
+
+    /// The current value of one parameter; nothing where there is none of that name.
+    fn value(&self, name: &str) -> Option<Value>;
 
     /// Names and current values.
     fn values(&self) -> Vec<(&'static str, Value)>;
@@ -231,6 +234,13 @@ macro_rules! params {
                         name: name.to_string(),
                         known: Self::FIELDS.join(", "),
                     }),
+                }
+            }
+
+            fn value(&self, name: &str) -> Option<$crate::params::Value> {
+                match name {
+                    $( stringify!($field) => Some($crate::params::Parameter::to_value(&self.$field)), )+
+                    _ => None,
                 }
             }
 

@@ -25,6 +25,7 @@
 use ndarray::{Array2, ArrayView2};
 
 use crate::context::Ctx;
+use crate::dimension::Coordinates;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::geodesic;
@@ -115,7 +116,11 @@ pub fn classical_scaling(
     n_components: usize,
     ctx: &Ctx,
 ) -> Result<(Array2<f64>, Vec<f64>)> {
-    let method = ClassicalMds { n_components, metric: MetricName::Precomputed, ..ClassicalMds::default() };
+    let method = ClassicalMds {
+        n_components: Coordinates::Count(n_components),
+        metric: MetricName::Precomputed,
+        ..ClassicalMds::default()
+    };
     let fitted = method.fit(Data::Distances(distances), ctx)?;
     let coordinates = fitted.embedding().map(|placed| placed.to_owned());
     let missing = || Error::Unsupported("no coordinates were kept".into());

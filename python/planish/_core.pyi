@@ -127,6 +127,7 @@ def dataset_geodesics(
     rows: list[int] | None,
     n_jobs: int,
 ) -> NDArray[np.float64]: ...
+def blended_dimension(angles: float, likelihood: float) -> float: ...
 def dimension(
     data: _Data,
     methods: list[str],

@@ -33,6 +33,11 @@ def _filled(placeholder: re.Match[str]) -> str:
 
 PARAGRAPHS = {
     # -- parameters -------------------------------------------------------------------
+    "n_components": """
+Number of coordinates. "auto" takes the intrinsic dimension of the data, estimated from the
+distances to the nearest rows and the angles between them (from the distances alone where X
+is a graph), and warns with DimensionWarning where the two disagree; `n_components_` tells
+the number. See :mod:`planish.dimension`.""",
     "n_neighbors": """
 Number of neighbours of each row, not counting itself. Set it to None to use
 `radius`.""",
@@ -147,6 +152,8 @@ pickled.""",
     "n_neighbors_": """
 Number of neighbours that was used; absent with `radius`.""",
     "seen_in_fit": """
+n_components_ : int
+    Number of coordinates.
 n_features_in_ : int
     Number of columns of X.
 feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -221,7 +228,8 @@ OutlierWarning
     A few rows lie far from all others; they were left out of the fit and placed
     like new ones.
 ShortcutWarning
-    A few edges carry a suspicious share of all shortest paths.""",
+    A few edges carry a suspicious share of all shortest paths, or distances hang on
+    the number of neighbours because edges in many places join what is far apart.""",
     "SlowWarning": """
 The distances do not fit into memory and are recomputed.""",
 }

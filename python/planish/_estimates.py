@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from . import _core
 from ._types import Floats
 from .exceptions import ParameterError
 
@@ -126,8 +127,23 @@ class Estimates:
 
     @property
     def dimension(self) -> int:
-        """The median of the values, corrected if they are, as a whole number of at least 1."""
-        return max(1, round(median(self._values())))
+        """The one number to use, as a whole number of at least 1.
+
+        Where "simplex_skewness" and "maximum_likelihood" are among the methods it comes from
+        these two, as ``n_components="auto"`` does: edges of the data make the second fall
+        short, curvature makes the first too large. Otherwise, and of corrected values, it is
+        the median.
+        """
+        return max(1, round(self.value))
+
+    @property
+    def value(self) -> float:
+        """The same before it is rounded."""
+        pair = [self._estimates.get(name) for name in ("simplex_skewness", "maximum_likelihood")]
+        known = [e.value for e in pair if e is not None and e.corrected is None and not e.note]
+        if len(known) < len(pair):
+            return median(self._values())
+        return _core.blended_dimension(*known)
 
     def _values(self) -> list[float]:
         return [estimate.best for estimate in self if not math.isnan(estimate.value)]
@@ -141,7 +157,7 @@ class Estimates:
     def _agreement(self) -> str:
         known = sorted((e for e in self if not math.isnan(e.value)), key=lambda e: e.best)
         low, high = known[0], known[-1]
-        middle = median(self._values())
+        middle = self.value
         if len(known) == 1:
             return f"One method: the dimension is about {middle:.1f}."
         if low.best > 0 and high.best <= _AGREE * low.best:
@@ -152,7 +168,7 @@ class Estimates:
         factor = f", a factor of {high.best / low.best:.1f}" if low.best > 0 else ""
         return (
             f"The methods disagree: from {low.best:.1f} ({low.method}) to {high.best:.1f} "
-            f"({high.method}){factor}; their median is {middle:.1f}."
+            f"({high.method}){factor}; taken together, {middle:.1f}."
         )
 
     def _reasons(self) -> list[str]:
@@ -173,7 +189,8 @@ class Estimates:
         if uncorrected and median(self._values()) > most:
             reasons.append(
                 f"{self.n_samples} rows can show about {most:.1f} dimensions (Eckmann and Ruelle): "
-                "higher values are lower bounds; calibrate=True corrects them."
+                "higher values by distances are lower bounds; simplex_skewness is less biased, "
+                "calibrate=True corrects all."
             )
         return reasons
 

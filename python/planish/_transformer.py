@@ -52,6 +52,7 @@ class CoreTransformer(  # type: ignore[misc, unused-ignore]
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     embedding_: Coordinates
+    n_components_: int
     _model: _core.Model
     _input: Input
     _fit_dtype: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,8 +27,8 @@ class ClassicalMDS(MetricEmbedding):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of coordinates.
+    n_components : int or "auto", default=2
+        {n_components}
     metric : str or callable, default="euclidean"
         {metric}
     metric_params : dict, default=None
@@ -114,7 +114,7 @@ class ClassicalMDS(MetricEmbedding):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
         metric: Metric = "euclidean",
         metric_params: dict[str, Any] | None = None,

@@ -34,8 +34,8 @@ class DiffusionMaps(NeighborhoodEmbedding):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of coordinates.
+    n_components : int or "auto", default=2
+        {n_components}
     alpha : float, default=1.0
         How much of the sampling density is divided out, from 0 to 1: with 0 the
         walk prefers dense regions (the normalised graph Laplacian), with 1
@@ -193,7 +193,7 @@ class DiffusionMaps(NeighborhoodEmbedding):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
         alpha: float = 1.0,
         t: float = 1.0,

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 __all__ = [
     "CancelledError",
     "ConvergenceWarning",
+    "DimensionWarning",
     "DisconnectedGraphError",
     "DisconnectedGraphWarning",
     "InputAdjustedWarning",
@@ -135,4 +136,8 @@ class OutlierWarning(PlanishWarning):
 
 
 class ShortcutWarning(PlanishWarning):
-    """A few edges of the graph carry many paths between rows far apart without them."""
+    """Edges of the graph join rows that are far apart without them."""
+
+
+class DimensionWarning(PlanishWarning):
+    """The estimates behind ``n_components="auto"`` disagree."""

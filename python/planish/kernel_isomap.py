@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from ._docs import documented
 from ._geodesic import ScaledGeodesics
@@ -34,8 +34,8 @@ class KernelIsomap(ScaledGeodesics):
         {n_neighbors}
     radius : float or None, default=None
         {radius}
-    n_components : int, default=2
-        Number of coordinates.
+    n_components : int or "auto", default=2
+        {n_components}
     constant : float or None, default=None
         The constant added to all distances. None takes the smallest that leaves
         no negative eigenvalue; a larger one does as well, a smaller one does not.
@@ -140,7 +140,7 @@ class KernelIsomap(ScaledGeodesics):
         *,
         n_neighbors: int | None = 5,
         radius: float | None = None,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         constant: float | None = None,
         eigen_solver: EigenSolver = "auto",
         tol: float = 0,

@@ -45,8 +45,9 @@ class KernelMDS(Embedding):
 
     Parameters
     ----------
-    n_components : int or None, default=2
-        Number of coordinates; None keeps all that are not zero.
+    n_components : int, "auto" or None, default=2
+        {n_components}
+        None keeps all that are not zero.
     kernel : str or callable, default="linear"
         "linear", "poly", "rbf", "sigmoid", "cosine", "laplacian", any other
         kernel scikit-learn knows, a callable of two rows, or "precomputed" when
@@ -177,7 +178,7 @@ class KernelMDS(Embedding):
 
     def __init__(
         self,
-        n_components: int | None = 2,
+        n_components: int | Literal["auto"] | None = 2,
         *,
         kernel: Kernel = "linear",
         gamma: float | None = None,
@@ -297,7 +298,7 @@ class KernelMDS(Embedding):
             self.embedding_ = self.embedding_[:, :kept]
             self.eigenvalues_ = self.eigenvalues_[:kept]
             self.eigenvectors_ = self.eigenvectors_[:, :kept]
-            self._n_features_out = kept
+            self._n_features_out = self.n_components_ = kept
         if self.fit_inverse_transform:
             self._inverse = Inverse(self.kernel, self._arguments())
             self.X_transformed_fit_ = np.asarray(self.embedding_, dtype=np.float64)

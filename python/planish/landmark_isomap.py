@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike
 
@@ -38,8 +38,8 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
         {n_neighbors}
     radius : float or None, default=None
         {radius}
-    n_components : int, default=2
-        Number of coordinates.
+    n_components : int or "auto", default=2
+        {n_components}
     eigen_solver : {"auto", "arpack", "dense"}, default="auto"
         {eigen_solver}
     tol : float, default=0.0
@@ -137,7 +137,7 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
         *,
         n_neighbors: int | None = 5,
         radius: float | None = None,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         eigen_solver: EigenSolver = "auto",
         tol: float = 0,
         max_iter: int | None = None,

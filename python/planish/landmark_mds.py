@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike
 
@@ -23,8 +23,8 @@ class LandmarkMDS(LandmarkParams, MetricEmbedding):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of coordinates.
+    n_components : int or "auto", default=2
+        {n_components}
     n_landmarks : int, default=200
         {n_landmarks}
     landmarks : {"maxmin", "random", "hierarchical"} or array-like of int, default="maxmin"
@@ -116,7 +116,7 @@ class LandmarkMDS(LandmarkParams, MetricEmbedding):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
         n_landmarks: int = 200,
         landmarks: Landmarks | ArrayLike = "maxmin",

@@ -49,8 +49,9 @@ class LocallyLinearEmbedding(NeighborhoodEmbedding):
         `method` and `n_components` need: 12 for two components, 15 for three, 18 for
         four, and so on, with "hessian" 12, 20, 30 and so on; or all there are. Set it
         to None to use `radius`; with "auto" a `radius` is used if there is one.
-    n_components : int, default=2
-        Number of coordinates.
+        With `n_components` "auto" it is the number for two.
+    n_components : int or "auto", default=2
+        {n_components}
     reg : float, default=1e-3
         Regularisation of the weights of "standard" and "modified", and of those
         that place new rows: this part of the trace of each local Gram matrix is added to its
@@ -242,7 +243,7 @@ class LocallyLinearEmbedding(NeighborhoodEmbedding):
         self,
         *,
         n_neighbors: int | Literal["auto"] | None = 5,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         reg: float = 1e-3,
         eigen_solver: SparseEigenSolver = "auto",
         tol: float = 1e-6,

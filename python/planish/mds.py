@@ -41,8 +41,8 @@ class MDS(StressEmbedding):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of coordinates.
+    n_components : int or "auto", default=2
+        {n_components}
     metric_mds : bool, default=True
         Whether distances should equal the dissimilarities (True) or be in their
         order (False, the same as ``type="ordinal"``).
@@ -177,7 +177,7 @@ default="warn"
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
         metric_mds: bool = True,
         n_init: int = 1,

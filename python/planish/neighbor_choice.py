@@ -52,9 +52,9 @@ class NeighborTrial:
     components : int
         Connected components of the graph of all rows.
     shortcuts : int
-        Edges that look like shortcuts, as in ``Isomap.shortcuts_``. There are few or
-        none in a sound graph, and none are found either where there are very many:
-        the residual variance tells then.
+        Edges that look like shortcuts, as in ``Isomap.shortcuts_``: none in a sound
+        graph. Where there are very many, the worst of them, or none; the residual
+        variance tells then.
     residual_variance : float
         Share of the variance of geodesic distances that the coordinates leave, within
         the largest component.

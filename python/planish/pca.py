@@ -30,10 +30,12 @@ class PCA(Embedding):
 
     Parameters
     ----------
-    n_components : int, float, "mle" or None, default=None
+    n_components : int, float, "mle", "auto" or None, default=None
         Number of components: None keeps min(n_samples, n_features), a float
         strictly between 0 and 1 keeps the fewest that explain more than this
-        share of the variance, "mle" chooses by Minka's likelihood.
+        share of the variance, "mle" chooses by Minka's likelihood. "auto" keeps as
+        many as the data has intrinsic dimensions (:mod:`planish.dimension`): of a
+        curved manifold these are fewer than its variance needs.
     copy : bool, default=True
         No effect: X is never changed.
     whiten : bool, default=False
@@ -71,8 +73,6 @@ class PCA(Embedding):
         Their squares, the eigenvalues :class:`ClassicalMDS` finds.
     mean_ : ndarray of shape (n_features,)
         Mean of each column.
-    n_components_ : int
-        Number of components kept.
     n_samples_ : int
         Number of training rows.
     noise_variance_ : float
@@ -141,7 +141,7 @@ class PCA(Embedding):
 
     def __init__(
         self,
-        n_components: float | Literal["mle"] | None = None,
+        n_components: float | Literal["mle", "auto"] | None = None,
         *,
         copy: bool = True,
         whiten: bool = False,

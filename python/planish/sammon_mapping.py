@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from numpy.typing import ArrayLike
 
@@ -21,8 +21,8 @@ class SammonMapping(StressEmbedding):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of coordinates.
+    n_components : int or "auto", default=2
+        {n_components}
     n_neighbors : int, default=None
         Count only the pairs of each row with this many nearest rows: little work for
         many rows, and a map that is right nearby only. None counts all pairs.
@@ -109,7 +109,7 @@ default="warn"
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
         n_neighbors: int | None = None,
         n_init: int = 1,

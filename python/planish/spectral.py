@@ -46,8 +46,8 @@ class SpectralEmbedding(NeighborhoodEmbedding):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of coordinates.
+    n_components : int or "auto", default=2
+        {n_components}
     affinity : str or callable, default="nearest_neighbors"
         "nearest_neighbors" joins each row to its nearest, "rbf" all rows with the
         affinity ``exp(-gamma d²)``, which takes n² numbers. "precomputed" takes X
@@ -213,7 +213,7 @@ class SpectralEmbedding(NeighborhoodEmbedding):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
         affinity: Affinity | Callable[..., Any] = "nearest_neighbors",
         gamma: float | None = None,

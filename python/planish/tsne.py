@@ -270,6 +270,12 @@ class TSNE(MetricEmbedding):
         return placed, far
 
     def _check_python_params(self) -> None:
+        if isinstance(self.n_components, str):
+            raise ParameterError(
+                f"parameter `n_components`: expected a number, got {self.n_components!r}: t-SNE "
+                "draws neighbourhoods to be looked at, its columns are not the dimensions of the "
+                "data; use 2 or 3, or n_components='auto' with Isomap or another method"
+            )
         check_seed(self.random_state)
         if self.callback is not None and not callable(self.callback):
             raise ParameterError(

@@ -96,29 +96,33 @@ pub(super) struct LocalAxes {
 impl LocalAxes {
     /// The axes of all rows; the inner error where the data has no axes.
     pub fn of(table: &Table<'_>, rule: AxesRule, ctx: &Ctx) -> Result<Result<LocalAxes>> {
-        let (source, features) = match &table.source {
-            Source::Index(index) => {
-                let points = index.points().view();
-                (Neighborhoods::Points { centers: points, rows: points }, points.cols())
-            }
-            Source::Points(points) => {
-                let points = points.view();
-                (Neighborhoods::Points { centers: points, rows: points }, points.cols())
-            }
-            Source::Matrix(matrix) => {
-                (Neighborhoods::Distances { matrix: matrix.view(), rows: None }, usize::MAX)
-            }
-            Source::Lists => {
-                return Ok(Err(Error::Unsupported(
-                    "principal axes of neighbourhoods need points or all distances; a graph has neither"
-                        .into(),
-                )));
-            }
+        let (source, features) = match neighborhoods(table, "principal axes of neighbourhoods") {
+            Ok(known) => known,
+            Err(reason) => return Ok(Err(reason)),
         };
         let most = table.k.min(features);
         let dimensions = each_spectrum(source, &table.near, |values| rule.count(values, most), ctx)?;
         Ok(Ok(LocalAxes { dimensions }))
     }
+}
+
+/// Where neighbourhoods are read from, and how many features they have at most; refused where
+/// there are lists only.
+pub(super) fn neighborhoods<'a>(table: &'a Table<'_>, what: &str) -> Result<(Neighborhoods<'a>, usize)> {
+    let points = match &table.source {
+        Source::Index(index) => index.points(),
+        Source::Points(points) => points,
+        Source::Matrix(matrix) => {
+            let matrix = matrix.view();
+            return Ok((Neighborhoods::Distances { matrix, rows: None }, usize::MAX));
+        }
+        Source::Lists => {
+            let why = format!("{what} need points or all distances; a graph has neither");
+            return Err(Error::Unsupported(why));
+        }
+    };
+    let (centers, rows) = (points.view(), points.view());
+    Ok((Neighborhoods::Points { centers, rows }, points.view().cols()))
 }
 
 impl Statistic for LocalAxes {

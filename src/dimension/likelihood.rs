@@ -30,7 +30,8 @@ impl Statistic for MeanOf {
 }
 
 impl MeanOf {
-    fn new(values: Vec<f64>, dimension: fn(f64) -> f64) -> (MeanOf, Vec<f64>) {
+    /// The statistic, and the dimension at each row.
+    pub fn new(values: Vec<f64>, dimension: fn(f64) -> f64) -> (MeanOf, Vec<f64>) {
         let local = values.iter().map(|&value| dimension(value)).collect();
         (MeanOf { values, dimension }, local)
     }

@@ -2,8 +2,8 @@
 //! one search for neighbours.
 //!
 //! Place: beside the methods, after `kernel`: data in, one [`Estimate`] per estimator out.
-//! `table` searches, and takes duplicates as one; `likelihood`, `ratios`, `correlation` and
-//! `axes` are the estimators, each a function of how often every row counts, so that
+//! `table` searches, and takes duplicates as one; `likelihood`, `ratios`, `correlation`, `axes`
+//! and `angles` are the estimators, `auto` chooses a number of coordinates by two of them; each a function of how often every row counts, so that
 //! `bootstrap` serves them all. Cost: the search, O(n·k) for the estimators on distances,
 //! k²·D per row for principal axes, and as many passes over n numbers as there are bootstrap
 //! samples.
@@ -19,13 +19,18 @@
 //! # planish::Result::Ok(())
 //! ```
 
+mod angles;
+mod auto;
 mod axes;
 mod bootstrap;
 mod correlation;
 mod likelihood;
+mod paths;
 mod ratios;
 mod table;
 
+pub use auto::Coordinates;
+pub(crate) use auto::{Ruler, coordinates};
 pub use axes::AxesRule;
 
 use crate::context::Ctx;
@@ -53,6 +58,8 @@ choices! {
         LocalPca = "local_pca",
         /// Amsaleg et al. 2018: mean distance beside the largest.
         Moments = "moments",
+        /// Johnsson, Soneson and Fontes 2015: angles between the neighbours of a row.
+        SimplexSkewness = "simplex_skewness",
     }
 }
 
@@ -160,12 +167,25 @@ pub(crate) fn estimate_and_lists(
     settings.check()?;
     let metric = settings.metric.metric(settings.p)?;
     ctx.answer(|| {
-        table::with_table(data, settings.n_neighbors, metric, Algorithm::Auto, ctx, |table| {
+        table::with_table(data, &|_| settings.n_neighbors, metric, Algorithm::Auto, ctx, |table| {
             let blocks = Blocks::of(&table.near, settings.n_bootstraps, ctx)?;
             let each = settings.estimators.iter().map(|&one| settings.one(one, table, &blocks, ctx));
             Ok((each.collect::<Result<_>>()?, table.lists()))
         })
     })
+}
+
+/// One value from that by the angles between neighbours and that by maximum likelihood: the
+/// first where an edge explains that they differ, the second where only curvature does.
+pub(crate) fn blend(angles: f64, likelihood: f64) -> f64 {
+    /// How far an edge parts them, and how far at most, for each dimension.
+    const BY_EDGES: [f64; 2] = [0.018, 0.03];
+    if !angles.is_finite() || !likelihood.is_finite() {
+        return if likelihood.is_finite() { likelihood } else { angles };
+    }
+    let parted = (angles / likelihood - 1.0) / angles;
+    let share = ((parted - BY_EDGES[0]) / (BY_EDGES[1] - BY_EDGES[0])).clamp(0.0, 1.0);
+    angles + share * (likelihood - angles)
 }
 
 impl Settings {
@@ -219,6 +239,16 @@ impl Settings {
                 }
                 None
             }
+            Estimator::SimplexSkewness => match angles::simplex_skewness(table, ctx)? {
+                Ok((statistic, local)) => {
+                    self.finish(&mut found, &statistic, blocks, ctx)?;
+                    Some(local)
+                }
+                Err(reason) => {
+                    found.global = Err(reason);
+                    None
+                }
+            },
             Estimator::LocalPca => match axes::LocalAxes::of(table, self.rule, ctx)? {
                 Ok(statistic) => {
                     self.finish(&mut found, &statistic, blocks, ctx)?;

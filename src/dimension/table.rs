@@ -41,6 +41,12 @@ pub(super) enum Source<'a> {
 }
 
 impl Table<'_> {
+    /// Of lists of k distances each, and nothing else.
+    pub fn of_paths(near: Neighbors, k: usize) -> Table<'static> {
+        let rows = RowMap::all(near.rows());
+        Table { near, k, source: Source::Lists, rows, lengths: Scale::ONE }
+    }
+
     /// Number of distinct rows.
     pub fn len(&self) -> usize {
         self.near.rows()
@@ -80,16 +86,18 @@ impl Table<'_> {
     }
 }
 
-/// Search, and do `work` with what was found.
+/// Search, and do `work` with what was found. `count` is the number of neighbours among so
+/// many distinct rows.
 pub(super) fn with_table<T>(
     data: Data<'_>,
-    k: usize,
+    count: &dyn Fn(usize) -> usize,
     metric: Option<Metric>,
     algorithm: Algorithm,
     ctx: &Ctx,
     work: impl FnOnce(&Table<'_>) -> Result<T>,
 ) -> Result<T> {
     let rows = data.rows();
+    let k = count(rows);
     let most = if matches!(data, Data::Graph(_) | Data::Neighborhoods { .. }) { usize::MAX } else { rows };
     if k >= most || rows < 3 {
         let why = format!("must be less than n_samples = {rows}, which must be at least 3; got {k}");
@@ -101,13 +109,15 @@ pub(super) fn with_table<T>(
             let scale = scale_of_points(points);
             let lengths = if metric.ignores_scale() { Scale::ONE } else { scale };
             let scaled = scale.points(points);
-            let (source, near, rows) = of_points(scaled.view(), k, metric, algorithm, ctx)?;
+            let (source, near, rows) = of_points(scaled.view(), count, metric, algorithm, ctx)?;
+            let k = count(near.rows());
             work(&Table { k, source: Source::Index(Box::new(source)), near, rows, lengths })
         }
         (Data::Distances(matrix), None) => {
             check_finite(matrix, "the distance matrix")?;
             let checked = distances(matrix, ctx)?;
-            let (matrix, near, rows) = of_matrix(checked.view(), k, ctx)?;
+            let (matrix, near, rows) = of_matrix(checked.view(), count, ctx)?;
+            let k = count(near.rows());
             work(&Table { k, source: Source::Matrix(matrix), near, rows, lengths: Scale::ONE })
         }
         (Data::Graph(lists), None) => {
@@ -133,7 +143,7 @@ pub(super) fn with_table<T>(
 
 fn of_points(
     points: PointsRef<'_>,
-    k: usize,
+    count: &dyn Fn(usize) -> usize,
     metric: Metric,
     algorithm: Algorithm,
     ctx: &Ctx,
@@ -141,28 +151,30 @@ fn of_points(
     let mut groups = Groups::new(points.rows());
     let mut index = Index::build(points, metric, algorithm, ctx)?;
     loop {
+        let k = count(groups.firsts.len());
         let near = index.neighbors_of_all(NeighborRule::Nearest(k), ctx)?;
         if !groups.join(&near) {
             return Ok((index, near, groups.finish(ctx)));
         }
-        groups.check(k)?;
+        groups.check(count(groups.firsts.len()))?;
         index = Index::build(points.select(&as_indices(&groups.firsts)).view(), metric, algorithm, ctx)?;
     }
 }
 
 fn of_matrix<'a>(
     matrix: ArrayView2<'a, f64>,
-    k: usize,
+    count: &dyn Fn(usize) -> usize,
     ctx: &Ctx,
 ) -> Result<(CowArray<'a, f64, Ix2>, Neighbors, RowMap)> {
     let mut groups = Groups::new(matrix.nrows());
     let mut distinct = CowArray::from(matrix);
     loop {
+        let k = count(groups.firsts.len());
         let near = from_distances(distinct.view(), NeighborRule::Nearest(k), ctx)?;
         if !groups.join(&near) {
             return Ok((distinct, near, groups.finish(ctx)));
         }
-        groups.check(k)?;
+        groups.check(count(groups.firsts.len()))?;
         let firsts = as_indices(&groups.firsts);
         distinct = CowArray::from(matrix.select(Axis(0), &firsts).select(Axis(1), &firsts));
     }

@@ -15,6 +15,7 @@ pub mod geodesic;
 mod known_edges;
 mod local_neighborhoods;
 mod locate;
+pub(crate) mod nearby;
 mod neighborhood;
 mod neighborhood_graph;
 mod new_rows;
@@ -31,7 +32,7 @@ pub use neighborhood::NeighborhoodParams;
 pub use neighborhood_graph::NeighborhoodGraph;
 pub use new_rows::NewRows;
 pub use outliers::{Outliers, outliers};
-pub use shortcuts::{shortcuts, warn_of_shortcuts};
+pub use shortcuts::{shortcuts, warn_of_shortcuts, warn_of_widespread, widespread};
 
 use serde::{Deserialize, Serialize};
 

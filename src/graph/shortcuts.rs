@@ -1,6 +1,7 @@
 //! Edges that jump between two sheets of a folded manifold.
 //!
-//! Owns: the rule by which a few edges are called shortcuts.
+//! Owns: the rule by which a few edges are called shortcuts; [`widespread`] sees a graph that
+//! many of them have ruined.
 //! One such edge bends every long distance of Isomap (Balasubramanian and
 //! Schwartz 2002). Place: after a [`Plan`] is made; changes nothing.
 //!
@@ -19,10 +20,15 @@
 
 mod detour;
 mod search;
+mod sparser;
+mod strain;
+mod tangent;
 mod traffic;
 mod warning;
+mod widespread;
 
-pub use warning::warn_of_shortcuts;
+pub use warning::{warn_of_shortcuts, warn_of_widespread};
+pub use widespread::{Widespread, widespread};
 
 use std::collections::BTreeSet;
 

@@ -19,11 +19,13 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::context::Ctx;
+use crate::dimension::{Ruler, coordinates};
 use crate::error::{Error, Result, Warning};
 use crate::input::check::check_entries;
 use crate::input::scale::{ScaledData, scale_of_affinities, scale_of_data};
 use crate::input::{Data, Input, check_finite, check_points};
-use crate::params::{Params, Value};
+use crate::neighbors::MetricName;
+use crate::params::{Parameter, Params, Value};
 use crate::scale::Scale;
 
 pub use any::{AnyMethod, AnyModel, transform};
@@ -75,6 +77,16 @@ pub trait Method: Params + Clone + Send + Sync {
     /// Whether NaN among given distances is a pair that is missing.
     fn takes_missing(&self) -> bool {
         false
+    }
+
+    /// How far rows are apart, where the number of coordinates is left to the data.
+    ///
+    /// # Errors
+    /// A metric that does not exist.
+    fn ruler(&self) -> Result<Ruler> {
+        let metric = self.value("metric").as_ref().and_then(MetricName::from_value);
+        let p = self.value("p").as_ref().and_then(f64::from_value);
+        Ok(Ruler::Metric(metric.unwrap_or(MetricName::Euclidean).metric(p.unwrap_or(2.0))?))
     }
 
     /// How distances follow the scale of the data.
@@ -154,10 +166,25 @@ pub type ModelOf<T> = Fitted<<T as Method>::Model>;
 /// Fit: check the data, scale it, compute, check the result.
 pub(crate) fn fit<T: Method>(method: &T, data: Data<'_>, ctx: &Ctx) -> Result<Fitted<T::Model>> {
     let compute = |data: Data<'_>, lengths: Scale, ctx: &Ctx| {
-        if lengths.is_one() { method.fit(data, ctx) } else { method.rescaled(lengths).fit(data, ctx) }
+        let rescaled = (!lengths.is_one()).then(|| method.rescaled(lengths));
+        let method = rescaled.as_ref().unwrap_or(method);
+        let settled = settled(method, data, ctx)?;
+        settled.as_ref().unwrap_or(method).fit(data, ctx)
     };
     let fitted = drive_checked(T::NAME, data, method.takes_missing(), method.scaling(), ctx, compute)?;
     Ok(fitted.with_parameters(method.values()))
+}
+
+/// The method with its number of coordinates, where that is left to the data.
+fn settled<T: Method>(method: &T, data: Data<'_>, ctx: &Ctx) -> Result<Option<T>> {
+    const NAME: &str = "n_components";
+    if method.value(NAME) != Some(Value::Str("auto".into())) {
+        return Ok(None);
+    }
+    let count = coordinates(data, method.ruler()?, ctx)?;
+    let mut settled = method.clone();
+    settled.set(NAME, &Value::Int(count as i64))?;
+    Ok(Some(settled))
 }
 
 /// The driver of every fit: `compute` gets data at a safe scale, what distances were
@@ -213,7 +240,11 @@ impl<M: Model> Fitted<M> {
     /// An attribute that cannot be put together.
     pub fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>> {
         let units = self.model.units();
-        let named = self.model.attributes()?;
+        let mut named = self.model.attributes()?;
+        const WIDTH: &str = "n_components";
+        if let Some(placed) = self.embedding().filter(|_| named.iter().all(|(name, _)| *name != WIDTH)) {
+            named.push((WIDTH, Attribute::Int(placed.ncols() as i64)));
+        }
         let in_units = |(name, value): (&'static str, Attribute)| {
             Ok((name, value.unscaled(self.lengths.power(units.of(name)))?))
         };

@@ -13,6 +13,7 @@
 use ndarray::{Array1, Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
+use crate::dimension::Coordinates;
 use crate::context::Ctx;
 use crate::embedding::kept_values;
 use crate::error::{Error, Result};
@@ -87,7 +88,7 @@ params! {
     /// Classical multidimensional scaling.
     ClassicalMds as "ClassicalMDS" {
         /// Number of coordinates.
-        n_components: usize = 2,
+        n_components: Coordinates = Coordinates::Count(2),
         /// Distance between points, or `Precomputed`.
         metric: MetricName = MetricName::Euclidean,
         /// Power of the Minkowski metric.
@@ -127,7 +128,7 @@ impl Method for ClassicalMds {
     type Model = FittedClassicalMds;
 
     fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedClassicalMds> {
-        check_components(self.n_components, data.rows(), "n_samples")?;
+        check_components(self.n_components.count(), data.rows(), "n_samples")?;
         let options = self.eigen_solver.options(self.tol, self.max_iter)?;
         let metric = self.metric.metric(self.p)?;
         if let (Data::Points(points), Some(Metric::Euclidean)) = (data, metric) {
@@ -141,7 +142,7 @@ impl Method for ClassicalMds {
         let distances = training.matrix(ctx)?; //                                                    D
         let origin = self.origin.centering(training.rows())?;
         let kernel = CenteredSquares::new(distances.view())?.with_centering(origin)?; //             −½ H D² Hᵀ
-        let pairs = top(&kernel, self.n_components, &options, ctx)?; //                              V, Λ
+        let pairs = top(&kernel, self.n_components.count(), &options, ctx)?; //                              V, Λ
         let formula = Eigenfunction::of_distances(&kernel, &pairs, ctx)?;
         let embedding = formula.project_distances(distances.view(), ctx)?; //                        V√Λ
         drop(kernel);
@@ -159,7 +160,7 @@ impl Method for ClassicalMds {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
+        let (n, d, p) = (rows as f64, features as f64, self.n_components.count() as f64);
         let small = 8.0 * n * (p + 8.0) * 24.0;
         let euclidean = 8.0 * (n * (2.0 * p + 1.0) + 6.0 * d * d.min(n).min(512.0) + 64.0 * d);
         let bytes = match self.metric {
@@ -209,10 +210,10 @@ impl ClassicalMds {
     fn fit_euclidean(&self, points: PointsRef<'_>, ctx: &Ctx) -> Result<FittedClassicalMds> {
         let weights = self.origin.centering(points.rows())?.other_than_mean();
         let origin = weights.map(|weights| weighted_mean(points, weights));
-        let wanted = self.n_components.min(points.rows()).min(points.cols());
+        let wanted = self.n_components.count().min(points.rows()).min(points.cols());
         let found = pca_about(points, origin, wanted, PcaRoute::Auto, self.tol, ctx)?;
-        let pairs = found.eigenvalues(self.n_components, points.rows());
-        let mut axes = Array2::zeros((self.n_components, points.cols()));
+        let pairs = found.eigenvalues(self.n_components.count(), points.rows());
+        let mut axes = Array2::zeros((self.n_components.count(), points.cols()));
         for (component, value) in kept_values(&pairs, ctx).iter().enumerate() {
             if value.is_some() {
                 axes.row_mut(component).assign(&found.axes.row(component));

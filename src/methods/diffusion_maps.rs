@@ -18,6 +18,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::dimension::Coordinates;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::extend::Nystrom;
@@ -39,7 +40,7 @@ params! {
     /// Diffusion maps.
     DiffusionMaps as "DiffusionMaps" {
         /// Number of coordinates.
-        n_components: usize = 2,
+        n_components: Coordinates = Coordinates::Count(2),
         /// How much of the rows' density is taken out: 0 none, 1 all of it.
         alpha: f64 = 1.0,
         /// Time the walk goes on, at least 0.
@@ -77,7 +78,7 @@ impl Method for DiffusionMaps {
         ctx.reserve(self.memory(data.rows(), data.features()), "DiffusionMaps", HINT)?;
         let DiffusionKernel { kernel, components, labels, bridges, source, epsilon, dimension } =
             self.kernel(data, ctx)?; //                                                         1
-        check_components(self.n_components, kernel.len() - 1, "rows of the largest component - 1")?;
+        check_components(self.n_components.count(), kernel.len() - 1, "rows of the largest component - 1")?;
         warn_of_epsilon(epsilon, ctx);
         let markov = Markov::new(kernel, self.alpha, ctx)?; //                                  2
         let laplacian = match (&markov.kernel, markov.laplacian(ctx)) {
@@ -96,7 +97,7 @@ impl Method for DiffusionMaps {
             components: &components,
         };
         let advice = LaplacianAdvice { knobs: Knobs::USUAL, contrast: "lower `epsilon`" };
-        let pairs = laplacian_eigenpairs(problem, self.n_components, &solver, advice, ctx)?; // 3
+        let pairs = laplacian_eigenpairs(problem, self.n_components.count(), &solver, advice, ctx)?; // 3
         let stationary = markov.stationary();
         let mut functions = pairs.vectors;
         for (mut row, share) in functions.outer_iter_mut().zip(&stationary) {
@@ -140,7 +141,7 @@ impl Method for DiffusionMaps {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
+        let (n, d, p) = (rows as f64, features as f64, self.n_components.count() as f64);
         let basis = 8.0 * n * (p + 8.0) * 24.0 + 16.0 * n * d;
         let matrix = match self.neighbors_used(rows) {
             // Lists, the graph while it is assembled, its weights, the Laplacian.
@@ -177,7 +178,7 @@ impl DiffusionMaps {
     }
 
     fn check(&self, rows: usize) -> Result<()> {
-        check_components(self.n_components, rows.saturating_sub(1), "n_samples - 1")?;
+        check_components(self.n_components.count(), rows.saturating_sub(1), "n_samples - 1")?;
         self.solver().options(self.tol, self.max_iter)?;
         if !(0.0..=1.0).contains(&self.alpha) {
             return Err(Error::param("alpha", format!("must be between 0 and 1, got {}", self.alpha)));

@@ -43,10 +43,10 @@ impl Method for KernelIsomap {
     fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedIsomap> {
         self.check_constant()?;
         let solver = self.solver()?;
-        let need = |storage| bytes(storage, self.n_neighbors, self.n_components, data.rows(), data.features());
-        let storage = settled(self.storage, self.n_components, &solver, data.rows(), need, ctx)?;
+        let need = |storage| bytes(storage, self.n_neighbors, self.n_components.count(), data.rows(), data.features());
+        let storage = settled(self.storage, self.n_components.count(), &solver, data.rows(), need, ctx)?;
         let graph = self.neighborhood()?.build(data, ctx)?; //                                  1
-        check_components(self.n_components, graph.len(), IN_USE)?;
+        check_components(self.n_components.count(), graph.len(), IN_USE)?;
         let paths = Geodesics::new(graph, self.path_method, data.rows(), ctx)?;
         let distances = paths.all_pairs(storage, ctx)?;
         let storage = distances.storage();
@@ -56,7 +56,7 @@ impl Method for KernelIsomap {
         };
         check_size(constant, &paths)?;
         let kernel = CenteredPacked::new(distances.matrix()).with_constant(constant); //        3
-        let pairs = top(&kernel, self.n_components, &started(solver, storage, &paths, ctx)?, ctx)?;
+        let pairs = top(&kernel, self.n_components.count(), &started(solver, storage, &paths, ctx)?, ctx)?;
         let kept = kept_values(&pairs, ctx);
         let columns = coordinates(&pairs, &kept); //                                            4
         let extension = Eigenfunction::of_packed(&kernel, &pairs, &kept, ctx)?;
@@ -76,7 +76,7 @@ impl Method for KernelIsomap {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        bytes(self.storage, self.n_neighbors, self.n_components, rows, features)
+        bytes(self.storage, self.n_neighbors, self.n_components.count(), rows, features)
     }
 }
 

@@ -9,6 +9,7 @@
 use ndarray::{Array2, ArrayView2, CowArray};
 use serde::{Deserialize, Serialize};
 
+use crate::dimension::{Coordinates, Ruler};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::extend::Eigenfunction;
@@ -17,6 +18,7 @@ use crate::input::{Data, Points, check};
 use crate::kernel::centering::CenteredKernel;
 use crate::kernel::functions::{Kernel, kernel_matrix};
 use crate::method::{Attribute, Method, Model, Scaling, Units};
+use crate::neighbors::Metric;
 use crate::params::{choices, params};
 use crate::spectrum::{EigenSolver, top};
 
@@ -44,7 +46,7 @@ params! {
     /// Kernel classical MDS (kernel PCA).
     KernelMds as "KernelMDS" {
         /// Number of coordinates.
-        n_components: usize = 2,
+        n_components: Coordinates = Coordinates::Count(2),
         /// The kernel.
         kernel: KernelName = KernelName::Linear,
         /// γ; `None` is 1 / number of features.
@@ -137,12 +139,12 @@ impl Method for KernelMds {
     type Model = FittedKernelMds;
 
     fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedKernelMds> {
-        check_components(self.n_components, data.rows(), "n_samples")?;
+        check_components(self.n_components.count(), data.rows(), "n_samples")?;
         let options = self.eigen_solver.options(self.tol, self.max_iter)?;
 
         let (matrix, training) = self.kernel_values(data, ctx)?; //              K
         let kernel = CenteredKernel::new(matrix.view())?; //                     H K H
-        let pairs = top(&kernel, self.n_components, &options, ctx)?; //          V, Λ
+        let pairs = top(&kernel, self.n_components.count(), &options, ctx)?; //          V, Λ
         let formula = Eigenfunction::of_kernel(&kernel, &pairs, ctx)?;
         let embedding = formula.project_rows(matrix.view(), |value| value, ctx)?; // V√Λ
         Ok(FittedKernelMds {
@@ -152,6 +154,15 @@ impl Method for KernelMds {
             iterations: pairs.iterations.max(1),
             formula,
             training,
+        })
+    }
+
+    fn ruler(&self) -> Result<Ruler> {
+        Ok(match self.kernel {
+            KernelName::Precomputed => Ruler::Kernel,
+            KernelName::Cosine => Ruler::Metric(Some(Metric::Cosine)),
+            KernelName::Laplacian => Ruler::Metric(Some(Metric::Manhattan)),
+            _ => Ruler::Metric(Some(Metric::Euclidean)),
         })
     }
 
@@ -166,7 +177,7 @@ impl Method for KernelMds {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
+        let (n, d, p) = (rows as f64, features as f64, self.n_components.count() as f64);
         let matrix = if self.kernel == KernelName::Precomputed { 0.0 } else { 8.0 * n * n };
         (matrix + 8.0 * n * (p + 8.0) * 24.0 + 16.0 * n * d) as u64
     }

@@ -51,7 +51,7 @@ impl Method for LandmarkIsomap {
         neighborhood.check(data)?;
         ctx.reserve(self.memory(data.rows(), data.features()), "LandmarkIsomap", HINT)?;
         let graph = neighborhood.build(data, ctx)?; //                                          1
-        check_components(self.n_components, graph.len(), IN_USE)?;
+        check_components(self.n_components.count(), graph.len(), IN_USE)?;
         let chosen = self.choose(&graph, wanted.min(graph.len()), ctx)?; //                     2
         // Every landmark is a source twice.
         let paths = Geodesics::new(graph, self.path_method, 2 * chosen.len(), ctx)?;
@@ -59,7 +59,7 @@ impl Method for LandmarkIsomap {
         let landmarks = to_landmarks::grouped(&chosen, plan);
         let table = to_landmarks::table(plan, &landmarks, ctx)?; //                             3
         let kernel = CenteredSquares::new(table.view())?;
-        let pairs = top(&kernel, self.n_components, &solver, ctx)?;
+        let pairs = top(&kernel, self.n_components.count(), &solver, ctx)?;
         let kept = kept_values(&pairs, ctx);
         let formula = Triangulation::new(pairs.vectors.view(), &kept, &kernel.means(ctx)?.rows);
         let columns = to_landmarks::place_nodes(plan, &landmarks, &formula, ctx)?; //           4
@@ -93,7 +93,7 @@ impl Method for LandmarkIsomap {
             _ => self.n_landmarks,
         };
         let (n, m) = (rows as f64, landmarks.min(rows) as f64);
-        let (k, p) = (self.n_neighbors.unwrap_or(12).min(rows) as f64, self.n_components as f64);
+        let (k, p) = (self.n_neighbors.unwrap_or(12).min(rows) as f64, self.n_components.count() as f64);
         // Per row, fitted to graphs of 5 to 20 neighbours in two to five dimensions:
         // the index, the graph while it is assembled, and the graph after
         // elimination, whose edges grow with the square of the neighbours.
@@ -106,10 +106,10 @@ impl Method for LandmarkIsomap {
 
 impl LandmarkIsomap {
     fn count_landmarks(&self, rows: usize) -> Result<usize> {
-        check_components(self.n_components, rows, "n_samples")?;
+        check_components(self.n_components.count(), rows, "n_samples")?;
         match &self.landmarks {
-            LandmarkChoice::Given(given) => Ok(check_given(given, self.n_components, rows)?.len()),
-            _ => check_count(self.n_landmarks, self.n_components, rows),
+            LandmarkChoice::Given(given) => Ok(check_given(given, self.n_components.count(), rows)?.len()),
+            _ => check_count(self.n_landmarks, self.n_components.count(), rows),
         }
     }
 

@@ -17,6 +17,7 @@
 use ndarray::{Array2, ArrayView2, s};
 use serde::{Deserialize, Serialize};
 
+use crate::dimension::Coordinates;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::extend::{Eigenfunction, FastMap};
@@ -45,7 +46,7 @@ params! {
     /// Landmark multidimensional scaling: classical MDS for very many rows.
     LandmarkMds as "LandmarkMDS" {
         /// Number of coordinates.
-        n_components: usize = 2,
+        n_components: Coordinates = Coordinates::Count(2),
         /// Number of landmarks; all rows when there are fewer.
         n_landmarks: usize = 200,
         /// How they are chosen.
@@ -91,7 +92,7 @@ impl Method for LandmarkMds {
     type Model = FittedLandmarkMds;
 
     fn fit(&self, data: Data<'_>, ctx: &Ctx) -> Result<FittedLandmarkMds> {
-        check_components(self.n_components, data.rows(), "n_samples")?;
+        check_components(self.n_components.count(), data.rows(), "n_samples")?;
         let options = self.eigen_solver.options(self.tol, self.max_iter)?;
         ctx.reserve(self.memory(data.rows(), data.features()), "LandmarkMDS", HINT)?;
         let training = Dissimilarities::new(data, self.metric.metric(self.p)?, ctx)?;
@@ -114,7 +115,7 @@ impl Method for LandmarkMds {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
+        let (n, d, p) = (rows as f64, features as f64, self.n_components.count() as f64);
         let m = self.n_landmarks.min(rows) as f64;
         let block = 8.0 * m * (BLOCK as f64).min(n);
         (8.0 * n * d + 16.0 * n * p + 12.0 * n + 8.0 * m * m + block) as u64
@@ -137,10 +138,10 @@ impl LandmarkMds {
         if self.algorithm == LandmarkAlgorithm::MetricMap {
             kernel = kernel.with_centering(Centering::point(m, 0)?)?;
         }
-        let pairs = top(&kernel, self.n_components, options, ctx)?; //                U, Σ
+        let pairs = top(&kernel, self.n_components.count(), options, ctx)?; //                U, Σ
         let formula = Eigenfunction::of_distances(&kernel, &pairs, ctx)?; //          Σ^(-½) Uᵀ
         Ok(FittedLandmarkMds {
-            embedding: Array2::zeros((0, self.n_components)),
+            embedding: Array2::zeros((0, self.n_components.count())),
             eigenvalues: Some(pairs.values),
             iterations: pairs.iterations.max(1),
             reference: training.reference(&landmarks, ctx)?,
@@ -156,21 +157,21 @@ impl LandmarkMds {
             return Err(Error::param("landmarks", why));
         }
         let column = |row: u32| training.column(row, ctx);
-        let (formula, landmarks) = FastMap::new(training.rows(), self.n_components, column, ctx)?;
-        if formula.rank() < self.n_components {
+        let (formula, landmarks) = FastMap::new(training.rows(), self.n_components.count(), column, ctx)?;
+        if formula.rank() < self.n_components.count() {
             ctx.warn(
                 WarningKind::RankDeficient,
                 format!(
                     "the data spans only {} dimension(s), fewer than the {} components asked for; the other \
                      columns are zero, use n_components <= {}",
                     formula.rank(),
-                    self.n_components,
+                    self.n_components.count(),
                     formula.rank().max(1)
                 ),
             );
         }
         Ok(FittedLandmarkMds {
-            embedding: Array2::zeros((0, self.n_components)),
+            embedding: Array2::zeros((0, self.n_components.count())),
             eigenvalues: None,
             iterations: 1,
             reference: training.reference(&landmarks, ctx)?,
@@ -182,9 +183,9 @@ impl LandmarkMds {
     fn choose(&self, training: &Dissimilarities<'_>, ctx: &Ctx) -> Result<Vec<u32>> {
         let rows = training.rows();
         if let LandmarkChoice::Given(given) = &self.landmarks {
-            return check_given(given, self.n_components, rows);
+            return check_given(given, self.n_components.count(), rows);
         }
-        let count = check_count(self.n_landmarks, self.n_components, rows)?;
+        let count = check_count(self.n_landmarks, self.n_components.count(), rows)?;
         if self.landmarks == LandmarkChoice::Random {
             return Ok(random_rows(rows, count, ctx));
         }

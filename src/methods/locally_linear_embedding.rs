@@ -19,6 +19,7 @@ use std::sync::OnceLock;
 use ndarray::{Array2, ArrayView2, s};
 use serde::{Deserialize, Serialize};
 
+use crate::dimension::Coordinates;
 use crate::context::Ctx;
 use crate::embedding::component_maps::{ComponentMap, JoinedMap, warn_of_undetermined};
 use crate::embedding::layout::over_data;
@@ -43,7 +44,7 @@ params! {
         /// Neighbours of each row; `None` when `radius` is given.
         n_neighbors: Option<usize> = Some(5),
         /// Number of coordinates.
-        n_components: usize = 2,
+        n_components: Coordinates = Coordinates::Count(2),
         /// Regularisation of the weights, relative to the trace of the local covariance.
         reg: f64 = 1e-3,
         /// How the eigenproblem is solved.
@@ -90,12 +91,12 @@ impl Method for LocallyLinearEmbedding {
         warn_of_components(&neighborhoods, ctx);
         let components = LocalComponent::all(&neighborhoods);
         let maps = components.iter().map(|component| self.embed(&neighborhoods, component, &solver, ctx));
-        let map = JoinedMap::new(&components, maps.collect::<Result<_>>()?, self.n_components);
+        let map = JoinedMap::new(&components, maps.collect::<Result<_>>()?, self.n_components.count());
         drop(components);
         if matches!(self.method, LocalMethod::Standard | LocalMethod::Modified) {
-            warn_of_closed_groups(&neighborhoods, &map.several, self.n_components, ctx);
+            warn_of_closed_groups(&neighborhoods, &map.several, self.n_components.count(), ctx);
         }
-        warn_of_rank(&neighborhoods, &map, self.n_components, ctx);
+        warn_of_rank(&neighborhoods, &map, self.n_components.count(), ctx);
         Ok(FittedLocallyLinearEmbedding {
             embedding: over_data(map.placed, &neighborhoods),
             eigenvalues: map.eigenvalues,
@@ -138,12 +139,12 @@ impl LocallyLinearEmbedding {
         let (count, variant) = (component.len(), self.variant());
         if count <= variant.least_neighbors() {
             // Too small for the method's blocks: one neighbourhood.
-            return Ok(ComponentMap::of_coordinates(component.principal(self.n_components)?));
+            return Ok(ComponentMap::of_coordinates(component.principal(self.n_components.count())?));
         }
         let (blocks, spans) = component.local_fits(variant, ctx)?; //                           2
         let several = (0..count).map(|row| blocks.width(row) > 1).collect();
         let matrix = component.alignment(&blocks, ctx)?; //                                     3
-        let found = self.n_components.min(count - 1);
+        let found = self.n_components.count().min(count - 1);
         // One more shows whether those before it are the only ones.
         let asked = (found + 1).min(count - 1);
         let constant = Array2::from_elem((count, 1), 1.0 / (count as f64).sqrt());
@@ -159,7 +160,7 @@ impl LocallyLinearEmbedding {
         if asked > found {
             warn_of_undetermined(neighborhoods, &matrix, blocks.as_ref(), &pairs, found, ctx)?;
         }
-        let mut placed = Array2::zeros((count, self.n_components));
+        let mut placed = Array2::zeros((count, self.n_components.count()));
         placed.slice_mut(s![.., ..found]).assign(&pairs.vectors.slice(s![.., ..found]));
         Ok(ComponentMap {
             placed,
@@ -173,7 +174,7 @@ impl LocallyLinearEmbedding {
     }
 
     fn variant(&self) -> Variant {
-        let components = self.n_components;
+        let components = self.n_components.count();
         match self.method {
             LocalMethod::Standard => Variant::Standard { reg: self.reg, nonnegative: self.nonnegative },
             LocalMethod::Modified => Variant::Modified { components, reg: self.reg, tol: self.modified_tol },
@@ -184,7 +185,7 @@ impl LocallyLinearEmbedding {
 
     /// Distinct neighbours that a linear fit in all coordinates needs.
     fn least_neighbors(&self) -> usize {
-        self.variant().least_neighbors().max(self.n_components + 1)
+        self.variant().least_neighbors().max(self.n_components.count() + 1)
     }
 
     fn neighborhood(&self) -> Result<NeighborhoodParams> {
@@ -211,7 +212,7 @@ impl LocallyLinearEmbedding {
     }
 
     fn check(&self, data: Data<'_>) -> Result<()> {
-        check_components(self.n_components, data.rows().saturating_sub(1), "n_samples - 1")?;
+        check_components(self.n_components.count(), data.rows().saturating_sub(1), "n_samples - 1")?;
         for (name, value) in
             [("reg", self.reg), ("hessian_tol", self.hessian_tol), ("modified_tol", self.modified_tol)]
         {
@@ -236,7 +237,7 @@ impl LocallyLinearEmbedding {
                 format!(
                     "method='{}' with n_components = {} needs at least {least} neighbours, got {k}",
                     self.method.name(),
-                    self.n_components
+                    self.n_components.count()
                 ),
             )),
             _ => Ok(()),
@@ -247,7 +248,7 @@ impl LocallyLinearEmbedding {
     fn bytes(&self, rows: usize, features: usize, neighbors: usize) -> u64 {
         let (n, d) = (rows as f64, features as f64);
         let k = neighbors.min(rows) as f64;
-        let c = self.n_components.min(1_000) as f64;
+        let c = self.n_components.count().min(1_000) as f64;
         let width = match self.method {
             LocalMethod::Standard => 1.0,
             LocalMethod::Modified => k,
@@ -262,7 +263,7 @@ impl LocallyLinearEmbedding {
         let blocks = (8.0 * width + 4.0) * (k + 1.0);
         let matrix = 12.0 * (5.0 * k).min(n);
         let factor = 8.0 * (k * f64::from(rows.max(2).ilog2())).min(n);
-        let vectors = basis_bytes(self.n_components.saturating_add(1));
+        let vectors = basis_bytes(self.n_components.count().saturating_add(1));
         (n * (points + lists + blocks + matrix + factor + vectors)) as u64
     }
 }

@@ -15,6 +15,7 @@
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
+use crate::dimension::Coordinates;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::extend::StressMap;
@@ -51,7 +52,7 @@ params! {
     /// Metric and non-metric multidimensional scaling.
     Mds as "MDS" {
         /// Number of coordinates.
-        n_components: usize = 2,
+        n_components: Coordinates = Coordinates::Count(2),
         /// Number of starts, the best of which is kept.
         n_init: usize = 1,
         /// Where they are.
@@ -104,7 +105,7 @@ impl Method for Mds {
         let totals = problem.totals(ctx)?;
         let mut transformed = None;
         let best = if totals.squares == 0.0 {
-            Best::in_one_place(n, self.n_components) // every δ is zero
+            Best::in_one_place(n, self.n_components.count()) // every δ is zero
         } else if self.loss == MdsLoss::Strain {
             self.classical(data, &problem, &totals, ctx)?
         } else if self.transformation == Transformation::Ratio {
@@ -141,7 +142,7 @@ impl Method for Mds {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
+        let (n, d, p) = (rows as f64, features as f64, self.n_components.count() as f64);
         let given = self.metric == MetricName::Precomputed;
         let stored = if given { 0.0 } else { 8.0 };
         let ranked = if self.transformation == Transformation::Ratio { 0.0 } else { 18.0 };
@@ -156,7 +157,7 @@ impl Method for Mds {
 
 impl Mds {
     fn check(&self, rows: usize) -> Result<()> {
-        check_components(self.n_components, rows, "n_samples")?;
+        check_components(self.n_components.count(), rows, "n_samples")?;
         let refuse = |name: &'static str, why: &str| Err(Error::param(name, why.to_string()));
         if self.n_init == 0 || self.max_iter == 0 {
             return refuse(if self.n_init == 0 { "n_init" } else { "max_iter" }, "must be at least 1, got 0");
@@ -165,7 +166,7 @@ impl Mds {
             return Err(Error::param("eps", format!("must be finite and not negative, got {}", self.eps)));
         }
         if let Start::Given(given) = &self.init {
-            check_given(given.view(), rows, self.n_components)?;
+            check_given(given.view(), rows, self.n_components.count())?;
         }
         let plain = self.transformation == Transformation::Ratio;
         if self.loss != MdsLoss::Stress && !plain {
@@ -220,10 +221,10 @@ impl Mds {
             } else {
                 1.0
             };
-            return Ok((1, random(n, self.n_components, size, number, ctx)));
+            return Ok((1, random(n, self.n_components.count(), size, number, ctx)));
         }
         let mut x =
-            classical_mds::start(data, problem, totals, (self.metric, self.p), self.n_components, ctx)?;
+            classical_mds::start(data, problem, totals, (self.metric, self.p), self.n_components.count(), ctx)?;
         stir_empty_columns(&mut x, n, ctx);
         Ok((0, x))
     }
@@ -233,7 +234,7 @@ impl Mds {
         if problem.weights().is_some() {
             return Err(Error::param("loss", "'strain' needs every dissimilarity: some are missing"));
         }
-        let x = classical_mds::start(data, problem, totals, (self.metric, self.p), self.n_components, ctx)?;
+        let x = classical_mds::start(data, problem, totals, (self.metric, self.p), self.n_components.count(), ctx)?;
         Ok(Best { x, ..Best::in_one_place(0, 0) })
     }
 
@@ -281,7 +282,7 @@ impl Mds {
             }
             // Only the order counts: the start is classical scaling of the ranks.
             let ranks = stress.disparities.ranking.mean_ranks();
-            let mut x = classical_mds::start_of_matrix(ranks.view(), self.n_components, ctx)?;
+            let mut x = classical_mds::start_of_matrix(ranks.view(), self.n_components.count(), ctx)?;
             stir_empty_columns(&mut x, problem.len(), ctx);
             Ok((0, x))
         };

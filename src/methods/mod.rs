@@ -28,7 +28,7 @@ macro_rules! geodesic_params {
                 /// Rows within this distance are neighbours; `None` when `n_neighbors` is given.
                 radius: Option<f64> = None,
                 /// Number of coordinates.
-                n_components: usize = 2,
+                n_components: $crate::dimension::Coordinates = $crate::dimension::Coordinates::Count(2),
                 /// How the eigenproblem is solved.
                 eigen_solver: $crate::spectrum::EigenSolver = $crate::spectrum::EigenSolver::Auto,
                 /// Tolerance of the iterative solver; 0 is the tightest sensible.

@@ -32,6 +32,9 @@ pub enum Components {
     Fraction(f64),
     /// As many as Minka's estimate says.
     Mle,
+    /// As many as the data has dimensions ([`crate::dimension`]): of a curved manifold fewer
+    /// than its variance needs.
+    Auto,
 }
 
 impl IntoParam<Components> for usize {
@@ -47,6 +50,7 @@ impl Parameter for Components {
             Value::Int(count) => usize::try_from(*count).ok().map(Components::Count),
             Value::Float(part) => Some(Components::Fraction(*part)),
             Value::Str(name) if name == "mle" => Some(Components::Mle),
+            Value::Str(name) if name == "auto" => Some(Components::Auto),
             _ => None,
         }
     }
@@ -56,10 +60,11 @@ impl Parameter for Components {
             Components::Count(count) => count.to_value(),
             Components::Fraction(part) => part.to_value(),
             Components::Mle => Value::Str("mle".into()),
+            Components::Auto => Value::Str("auto".into()),
         }
     }
     fn expected() -> String {
-        "None, a whole number, a fraction between 0 and 1, or 'mle'".into()
+        "None, a whole number, a fraction between 0 and 1, 'mle' or 'auto'".into()
     }
 }
 
@@ -132,7 +137,7 @@ impl Pca {
             _ if iterative => {
                 refuse("a fraction or 'mle' needs all variances: use svd_solver 'auto', 'full' or 'covariance_eigh'".into())
             }
-            Components::Fraction(_) | Components::Mle => Ok(most),
+            Components::Fraction(_) | Components::Mle | Components::Auto => Ok(most),
         }
     }
 
@@ -176,7 +181,7 @@ impl Pca {
     /// How many of the axes found to keep.
     fn kept(&self, found: &PrincipalAxes, rows: usize) -> usize {
         match self.n_components {
-            Components::All | Components::Count(_) => found.variances.len(),
+            Components::All | Components::Count(_) | Components::Auto => found.variances.len(),
             Components::Fraction(part) => {
                 let mut explained = 0.0;
                 let enough = found.variances.iter().position(|variance| {

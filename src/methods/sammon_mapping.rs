@@ -11,6 +11,7 @@
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
+use crate::dimension::Coordinates;
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
 use crate::extend::StressMap;
@@ -32,7 +33,7 @@ params! {
     /// Sammon's nonlinear mapping.
     SammonMapping as "SammonMapping" {
         /// Number of coordinates.
-        n_components: usize = 2,
+        n_components: Coordinates = Coordinates::Count(2),
         /// Nearest neighbours of each row whose distances count; `None` for all rows.
         n_neighbors: Option<usize> = None,
         /// Number of starts, the best of which is kept.
@@ -74,7 +75,7 @@ impl Method for SammonMapping {
         let problem = Problem::new(data, self.metric.metric(self.p)?, None, needs_all, ctx)?;
         let totals = problem.totals(ctx)?; //                                        a (24)
         let best = if totals.squares == 0.0 {
-            Best::in_one_place(n, self.n_components)
+            Best::in_one_place(n, self.n_components.count())
         } else {
             let start = |number: usize| self.start(number, data, &problem, &totals, ctx);
             let count = self.init.count(self.n_init);
@@ -103,7 +104,7 @@ impl Method for SammonMapping {
     }
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
-        let (n, d, p) = (rows as f64, features as f64, self.n_components as f64);
+        let (n, d, p) = (rows as f64, features as f64, self.n_components.count() as f64);
         let small = 8.0 * n * (58.0 * p + 3.0 * d + 16.0);
         let near = 64.0 * n * self.n_neighbors.unwrap_or(0).min(rows) as f64;
         let pairs = match self.metric {
@@ -117,7 +118,7 @@ impl Method for SammonMapping {
 
 impl SammonMapping {
     fn check(&self, rows: usize) -> Result<()> {
-        check_components(self.n_components, rows, "n_samples")?;
+        check_components(self.n_components.count(), rows, "n_samples")?;
         let refuse = |name: &'static str, why: String| Err(Error::param(name, why));
         if self.n_init == 0 || self.max_iter == 0 {
             let name = if self.n_init == 0 { "n_init" } else { "max_iter" };
@@ -130,7 +131,7 @@ impl SammonMapping {
             return refuse("magic", format!("must be above 0 and at most 1, got {}", self.magic));
         }
         if let Start::Given(given) = &self.init {
-            check_given(given.view(), rows, self.n_components)?;
+            check_given(given.view(), rows, self.n_components.count())?;
         }
         match (self.solver, self.n_neighbors) {
             (Solver::Smacof, _) => refuse(
@@ -158,10 +159,10 @@ impl SammonMapping {
         }
         if !self.init.is_classical(number) {
             let size = (totals.squares / totals.weight).sqrt();
-            return Ok((1, random(n, self.n_components, size, number, ctx)));
+            return Ok((1, random(n, self.n_components.count(), size, number, ctx)));
         }
         let mut x =
-            classical_mds::start(data, problem, totals, (self.metric, self.p), self.n_components, ctx)?;
+            classical_mds::start(data, problem, totals, (self.metric, self.p), self.n_components.count(), ctx)?;
         stir_empty_columns(&mut x, n, ctx);
         Ok((0, x))
     }

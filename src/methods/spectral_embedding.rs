@@ -15,6 +15,7 @@
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
+use crate::dimension::{Coordinates, Ruler};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::extend::Nystrom;
@@ -30,7 +31,7 @@ use crate::kernel::laplacian::{
     FlippedLaplacian, NormalizedAffinity, normalized_laplacian, plain_laplacian, usable_degrees,
 };
 use crate::method::{Attribute, Method, Model, Scaling, Units};
-use crate::neighbors::{MetricName, NeighborsAlgorithm};
+use crate::neighbors::{Metric, MetricName, NeighborsAlgorithm};
 use crate::params::params;
 use crate::scale::Scale;
 use crate::spectrum::laplacian::{
@@ -42,7 +43,7 @@ params! {
     /// Laplacian eigenmaps.
     SpectralEmbedding as "SpectralEmbedding" {
         /// Number of coordinates.
-        n_components: usize = 2,
+        n_components: Coordinates = Coordinates::Count(2),
         /// Where affinities come from.
         affinity: AffinityName = AffinityName::NearestNeighbors,
         /// γ of the kernel; `None` is 1 / number of features.
@@ -84,7 +85,7 @@ impl Method for SpectralEmbedding {
         self.check(data.rows())?;
         ctx.reserve(self.memory(data.rows(), data.features()), "SpectralEmbedding", HINT)?;
         let (graph, n_neighbors) = self.affinities().build(data, ctx)?; //                      1
-        check_components(self.n_components, graph.affinity.len() - 1, "rows of the largest component - 1")?;
+        check_components(self.n_components.count(), graph.affinity.len() - 1, "rows of the largest component - 1")?;
         let pairs; //                                                                           2
         let mut coordinates; //                                                                 3
         let formula;
@@ -132,6 +133,15 @@ impl Method for SpectralEmbedding {
         })
     }
 
+    fn ruler(&self) -> Result<Ruler> {
+        Ok(match self.affinity {
+            AffinityName::Precomputed => Ruler::Unknown("affinities do not say how far rows are apart"),
+            AffinityName::Rbf => Ruler::Metric(Some(Metric::Euclidean)),
+            AffinityName::PrecomputedNearestNeighbors => Ruler::Metric(None),
+            AffinityName::NearestNeighbors => Ruler::Metric(self.metric.metric(self.p)?),
+        })
+    }
+
     fn scaling(&self) -> Scaling {
         match self.affinity {
             AffinityName::Rbf => Scaling::Absolute,
@@ -158,7 +168,7 @@ impl Method for SpectralEmbedding {
                 n * degree * 120.0 + 16.0 * n * d
             }
         };
-        (affinities + n * basis_bytes(self.n_components)) as u64
+        (affinities + n * basis_bytes(self.n_components.count())) as u64
     }
 }
 
@@ -188,7 +198,7 @@ impl SpectralEmbedding {
             _ => None,
         };
         let problem = LaplacianProblem { laplacian, order, measure, components: &graph.components };
-        laplacian_eigenpairs(problem, self.n_components, &self.options()?, advice, ctx)
+        laplacian_eigenpairs(problem, self.n_components.count(), &self.options()?, advice, ctx)
     }
 
     fn options(&self) -> Result<Options> {
@@ -219,7 +229,7 @@ impl SpectralEmbedding {
 
     /// γ and the widths, wherever they are used.
     fn check(&self, rows: usize) -> Result<()> {
-        check_components(self.n_components, rows.saturating_sub(1), "n_samples - 1")?;
+        check_components(self.n_components.count(), rows.saturating_sub(1), "n_samples - 1")?;
         self.options()?;
         for (name, value) in [("gamma", self.gamma), ("bandwidth", self.bandwidth)] {
             if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {

@@ -7,7 +7,7 @@ use super::convert::PyData;
 use super::run::{Job, run};
 use super::stages::named;
 use super::{NeighborArrays, neighbor_arrays};
-use crate::dimension::{AtScale, Estimate, Settings, estimate_and_lists};
+use crate::dimension::{AtScale, Estimate, Settings, blend, estimate_and_lists};
 use crate::error::{Error, Result};
 
 type Interval = Option<[f64; 2]>;
@@ -53,6 +53,12 @@ pub fn dimension<'py>(
         estimate_and_lists(data, &settings, ctx)
     })?;
     Ok((found.into_iter().map(|one| described(py, one)).collect(), neighbor_arrays(py, &lists)))
+}
+
+/// The one value of two estimates.
+#[pyfunction]
+pub fn blended_dimension(angles: f64, likelihood: f64) -> f64 {
+    blend(angles, likelihood)
 }
 
 fn described(py: Python<'_>, found: Estimate) -> Found<'_> {

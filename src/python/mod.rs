@@ -300,6 +300,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(datasets::dataset, module)?)?;
     module.add_function(wrap_pyfunction!(datasets::dataset_geodesics, module)?)?;
     module.add_function(wrap_pyfunction!(dimension::dimension, module)?)?;
+    module.add_function(wrap_pyfunction!(dimension::blended_dimension, module)?)?;
     module.add_function(wrap_pyfunction!(quality::quality, module)?)?;
     module.add_function(wrap_pyfunction!(errors::exception_table, module)?)?;
     module.add_function(wrap_pyfunction!(errors::warning_table, module)?)?;

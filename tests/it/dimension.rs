@@ -239,3 +239,134 @@ fn it_can_be_stopped() {
     ctx.watch().cancel();
     assert!(matches!(estimate(&points, &settings(Estimator::ALL, 12), &ctx), Err(Error::Cancelled)));
 }
+
+/// The value that "auto" rounds: of the angles and of maximum likelihood, with 20 neighbours.
+fn blended(points: &Array2<f64>) -> f64 {
+    let found = estimate(
+        points,
+        &settings(&[Estimator::SimplexSkewness, Estimator::MaximumLikelihood], 20),
+        &Ctx::new(2, 0),
+    )
+    .unwrap();
+    crate::dimension::blend(found[0].value().unwrap(), found[1].value().unwrap())
+}
+
+/// Independent numbers of the standard normal distribution.
+fn normal(n: usize, d: usize, seed: u64) -> Array2<f64> {
+    let mut stream = Ctx::new(1, seed).stream("normal numbers of a test");
+    Array2::from_shape_simple_fn((n, d), || crate::linalg::random::normal(&mut stream))
+}
+
+#[test]
+fn the_blended_value_is_within_ten_percent_up_to_ten_dimensions() {
+    for d in 1..=10 {
+        let seed = 40 + d as u64;
+        let cube = datasets::cube(2000, d, Some(d + 10), 0.0, &Ctx::new(1, seed)).unwrap().points;
+        let cloud = normal(2000, d, seed);
+        let mut sphere = normal(2000, d + 1, seed + 1);
+        for mut row in sphere.rows_mut() {
+            let length = row.dot(&row).sqrt();
+            row /= length;
+        }
+        for (name, points) in [("cube", &cube), ("cloud", &cloud), ("sphere", &sphere)] {
+            let value = blended(points);
+            assert!((value / d as f64 - 1.0).abs() < 0.1, "{name} of {d} dimensions: {value}");
+        }
+    }
+    for d in 1..=4 {
+        let torus = datasets::flat_torus(2000, d, 0.0, &Ctx::new(1, 60)).unwrap().points;
+        let value = blended(&torus);
+        assert!((value / d as f64 - 1.0).abs() < 0.1, "torus of {d} dimensions: {value}");
+    }
+}
+
+#[test]
+fn the_blend_goes_from_one_estimate_to_the_other_without_a_step() {
+    use crate::dimension::blend;
+    assert_eq!(blend(2.0, 2.0), 2.0);
+    assert_eq!(blend(9.0, 8.0), 9.0); // an edge explains an eighth of nine dimensions
+    assert_eq!(blend(9.0, 6.0), 6.0); // but not a half
+    assert_eq!(blend(f64::NAN, 3.0), 3.0);
+    assert_eq!(blend(3.0, f64::INFINITY), 3.0);
+    let values: Vec<f64> = (0..400).map(|i| blend(10.0, 10.0 - 0.01 * f64::from(i))).collect();
+    assert!(values.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.05));
+}
+
+#[test]
+fn angles_are_those_between_centred_neighbours() {
+    let (points, _) = sample(8);
+    let ctx = Ctx::new(1, 0);
+    let near = stages::kneighbors(&points, 8, MetricName::Euclidean, &ctx).unwrap().0;
+    let found = only(&points, Estimator::SimplexSkewness, 8).local.unwrap();
+    for i in (0..300).step_by(29) {
+        let mut members = vec![i];
+        members.extend(near.row(i).iter().copied());
+        let rows = points.select(ndarray::Axis(0), &members);
+        let centered = &rows - &rows.mean_axis(ndarray::Axis(0)).unwrap();
+        let (mut areas, mut products) = (0.0, 0.0);
+        for a in 0..9 {
+            for b in 0..a {
+                let (x, y) = (centered.row(a), centered.row(b));
+                let (both, product) = (x.dot(&x) * y.dot(&y), x.dot(&y));
+                areas += (both - product * product).max(0.0).sqrt();
+                products += both.sqrt();
+            }
+        }
+        // The sine of the dimension found is the sine there is.
+        let d = found[i];
+        let sine =
+            (2.0 * libm::lgamma(d / 2.0) - libm::lgamma((d - 1.0) / 2.0) - libm::lgamma((d + 1.0) / 2.0))
+                .exp();
+        assert!((sine - areas / products).abs() < 1e-9, "{i}: {d}");
+    }
+}
+
+#[test]
+fn the_number_of_coordinates_may_be_left_to_the_data() {
+    use crate::choices::Coordinates;
+    use crate::methods::{ClassicalMds, Isomap, Pca};
+    let ctx = Ctx::new(2, 0);
+    let width = |fitted: &dyn crate::AnyModel| match fitted
+        .attributes()
+        .unwrap()
+        .into_iter()
+        .find(|a| a.0 == "n_components")
+    {
+        Some((_, crate::Attribute::Int(count))) => count,
+        other => panic!("{other:?}"),
+    };
+    let isomap = Isomap::default().n_neighbors(10).n_components(Coordinates::Auto);
+    let roll = datasets::swiss_roll(1500, 0.0, &ctx).unwrap().points;
+    let fitted = isomap.fit(&roll, &ctx).unwrap();
+    assert_eq!((width(&fitted), fitted.embedding().unwrap().ncols()), (2, 2));
+    assert!(fitted.warnings().is_empty(), "{:?}", fitted.warnings());
+    assert_eq!(fitted.transform(&roll, &ctx).unwrap().ncols(), 2);
+    // As asked for by number, whatever the unit and the threads.
+    let asked = isomap.clone().n_components(2).fit(&roll, &ctx).unwrap();
+    assert_eq!(asked.embedding(), fitted.embedding());
+    let small = isomap.fit(&roll.mapv(|value| value * 2.0_f64.powi(-700)), &Ctx::new(1, 0)).unwrap();
+    assert_eq!(width(&small), 2);
+    let helix = datasets::helix(400, 3.0, 0.0, &ctx).unwrap().points;
+    assert_eq!(width(&isomap.fit(&helix, &ctx).unwrap()), 1);
+    // Any other method, kernel values and a graph.
+    let cube = datasets::cube(1000, 4, Some(9), 0.0, &ctx).unwrap().points;
+    assert_eq!(width(&ClassicalMds::default().n_components(Coordinates::Auto).fit(&cube, &ctx).unwrap()), 4);
+    let pca = Pca::default().n_components(crate::choices::Components::Auto).fit(&cube, &ctx).unwrap();
+    assert_eq!(pca.transform(&cube, &ctx).unwrap().ncols(), 4);
+    let flat = normal(500, 3, 5);
+    let kernel = flat.dot(&flat.t());
+    let kernel_mds = crate::methods::KernelMds::default()
+        .kernel(crate::methods::kernel_mds::KernelName::Precomputed)
+        .n_components(Coordinates::Auto);
+    assert_eq!(width(&kernel_mds.fit(Data::Kernel(kernel.view()), &ctx).unwrap()), 3);
+    // What says nothing is refused with the reason.
+    let few = isomap.fit(&roll.slice(s![..5, ..]).to_owned(), &ctx).unwrap_err();
+    assert!(
+        matches!(&few, Error::Param { name: "n_components", why } if why.contains("5 rows are too few")),
+        "{few}"
+    );
+    let equal = isomap.fit(&Array2::zeros((30, 3)), &ctx).unwrap_err();
+    assert!(equal.to_string().contains("dimension 0"), "{equal}");
+    ctx.watch().cancel();
+    assert_eq!(isomap.fit(&roll, &ctx).unwrap_err(), Error::Cancelled);
+}

@@ -175,6 +175,25 @@ def test_title_of_other_methods(estimator, title, blob):
     assert plot.embedding(fitted).get_title() == title.format(e=fitted)
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [planish.SpectralEmbedding(n_neighbors=8), planish.LandmarkIsomap(n_neighbors=8)],
+    ids=lambda value: type(value).__name__,
+)
+def test_title_of_a_method_without_a_figure_counts_the_neighbours_it_kept(estimator):
+    fitted = estimator.fit(swiss_roll(400))
+    graph = getattr(fitted, "graph_", None)
+    graph = (fitted.affinity_matrix_ if graph is None else graph).toarray() > 0
+    np.fill_diagonal(graph, False)
+    apart = np.linalg.norm(fitted.embedding_[:, None] - fitted.embedding_, axis=2)
+    np.fill_diagonal(apart, np.inf)
+    near = np.argsort(apart, axis=1)
+    kept = [graph[row, near[row, : graph[row].sum()]].mean() for row in range(400)]
+    title = plot.embedding(fitted).get_title()
+    assert title.endswith(f" · {100 * np.mean(kept):.0f} % of the neighbours kept")
+    assert 60 < 100 * np.mean(kept) < 100
+
+
 def test_title_keeps_the_parameters_of_the_fit(isomap):
     fitted = planish.Isomap(n_neighbors=8).fit(swiss_roll(50))
     fitted.set_params(n_neighbors=20)

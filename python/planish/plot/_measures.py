@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from scipy.spatial import cKDTree
 
 from .._types import Floats, Indices, MatrixLike
 from ..exceptions import InputError, ParameterError
@@ -16,6 +17,9 @@ from ._input import Drawing
 
 #: Rows up to which a measure over all pairs is computed for a title.
 _ALL_PAIRS = 5_000
+#: Rows whose neighbours are compared for a title, and twice the most neighbours of one.
+_ROWS_LOOKED_AT = 1_000
+_MOST_NEIGHBORS = 1_000
 #: Rows that shortest paths are computed from.
 _SOURCES = 100
 #: Distances that one rank curve may sort.
@@ -39,7 +43,35 @@ def own_quality(estimator: Any) -> str:
     ratio = getattr(estimator, "explained_variance_ratio_", None)
     if ratio is not None:
         return f"{100 * float(np.sum(ratio)):.3g} % of the variance"
-    return _residual_variance(estimator)
+    return _residual_variance(estimator) or _neighbors_kept(estimator)
+
+
+def _neighbors_kept(estimator: Any) -> str:
+    """Return the share of the edges of the estimator's own graph that the map keeps.
+
+    Of a row with k neighbours in the graph, those among its k nearest in the map. Nothing
+    where there is no graph, or one of nearly all pairs.
+    """
+    graph: Any = getattr(estimator, "graph_", None)
+    if graph is None:
+        graph = getattr(estimator, "affinity_matrix_", None)
+    points = np.asarray(getattr(estimator, "embedding_", np.empty((0, 1))), dtype=np.float64)
+    if not issparse(graph) or graph.shape != (len(points), len(points)):
+        return ""
+    graph = graph.tocsr()
+    rows = np.flatnonzero(np.isfinite(points).all(axis=1))
+    degrees = np.diff(graph.indptr)[rows]
+    if not len(rows) or not degrees.any() or 2 * degrees.max() > min(len(rows), _MOST_NEIGHBORS):
+        return ""
+    chosen = np.random.default_rng(0).permutation(len(rows))[:_ROWS_LOOKED_AT]
+    nearest = rows[cKDTree(points[rows]).query(points[rows[chosen]], k=degrees.max() + 1)[1]]
+    kept = []
+    for row, near in zip(rows[chosen], nearest, strict=True):
+        edges = graph.indices[graph.indptr[row] : graph.indptr[row + 1]]
+        edges = edges[edges != row]
+        if len(edges):
+            kept.append(np.isin(edges, near[near != row][: len(edges)]).mean())
+    return f"{100 * np.mean(kept):.0f} % of the neighbours kept" if kept else ""
 
 
 def _residual_variance(estimator: Any) -> str:

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{PathMethod, Plan, Recomputed, Storage, all_pairs, fixed_pairs};
 use crate::context::Ctx;
 use crate::error::Result;
-use crate::graph::{NeighborhoodGraph, shortcuts, warn_of_shortcuts};
+use crate::graph::{NeighborhoodGraph, shortcuts, warn_of_shortcuts, warn_of_widespread, widespread};
 use crate::linalg::packed::{Fixed48, HalfMatrix, PackedDistances};
 
 /// Shortest paths over a connected neighbourhood graph.
@@ -32,9 +32,16 @@ impl Geodesics {
     /// jump between parts of the manifold and warn of them.
     pub fn new(graph: NeighborhoodGraph, method: PathMethod, n_sources: usize, ctx: &Ctx) -> Result<Self> {
         let plan = Plan::new(graph.lengths(), method, n_sources.min(graph.len()), graph.order(), ctx)?;
-        let found = shortcuts(graph.lengths(), &plan, &graph.bridges_in_use(), ctx)?;
+        let bridges = graph.bridges_in_use();
+        let mut found = shortcuts(graph.lengths(), &plan, &bridges, ctx)?;
         let row = |node: u32| graph.rows().data_row(node);
         warn_of_shortcuts(&found, row, graph.length_unit(), ctx);
+        if found.is_empty()
+            && let Some(many) = widespread(graph.lengths(), &plan, graph.locator().points(), &bridges, ctx)?
+        {
+            warn_of_widespread(&many, row, graph.length_unit(), ctx);
+            found = many.edges;
+        }
         let shortcuts = found.iter().map(|edge| [row(edge.from) as u32, row(edge.to) as u32]).collect();
         Ok(Geodesics { graph, method: plan.method(), shortcuts, plan: OnceLock::from(plan) })
     }
