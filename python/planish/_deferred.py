@@ -4,12 +4,14 @@ scikit-learn's base class imports scipy.stats and scipy.special, and pandas wher
 one, for functions that an estimator never calls: most of the time of a first import. While
 it is imported here, stand-ins take their places, which import the real module when one of
 its names is first used. Afterwards nothing of this is left in ``sys.modules``; a program
-that has imported these modules already, or does so later, sees no difference.
+that has imported these modules already, or does so later, sees no difference. A program
+with several threads might see a stand-in meanwhile, so there nothing is put off.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -55,5 +57,5 @@ def import_sklearn() -> None:
             for name in ("pandas", "scipy.special", "scipy.stats")
             if find_spec(name) is not None
         ]
-        with deferred(*installed):
+        with deferred(*(installed if threading.active_count() == 1 else [])):
             import_module("sklearn.utils.validation")
