@@ -365,7 +365,7 @@ fn the_number_of_coordinates_may_be_left_to_the_data() {
         matches!(&few, Error::Param { name: "n_components", why } if why.contains("5 rows are too few")),
         "{few}"
     );
-    let equal = isomap.fit(&Array2::zeros((30, 3)), &ctx).unwrap_err();
+    let equal = isomap.fit(&Array2::<f64>::zeros((30, 3)), &ctx).unwrap_err();
     assert!(equal.to_string().contains("dimension 0"), "{equal}");
     ctx.watch().cancel();
     assert_eq!(isomap.fit(&roll, &ctx).unwrap_err(), Error::Cancelled);
