@@ -16,7 +16,8 @@ PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
 def oldest(requirements):
     """Name -> the lower bound of each requirement."""
-    bounds = (re.match(r"([\w-]+(?:\[[\w,]+\])?)>=([\d.]+)", requirement) for requirement in requirements)
+    named = re.compile(r"([\w-]+(?:\[[\w,]+\])?)>=([\d.]+)")
+    bounds = (named.match(requirement) for requirement in requirements)
     return dict(bound.groups() for bound in bounds)
 
 

@@ -126,7 +126,7 @@ def _same(one: Any, other: Any) -> bool:
         pairs = [(getattr(one, part), getattr(other, part)) for part in parts]
         return bool(one.shape == other.shape) and all(_same(*pair) for pair in pairs)
     if isinstance(one, float):
-        return one.hex() == other.hex()
+        return bool(one.hex() == other.hex())
     return isinstance(one, (bool, int, str, type(None))) and bool(one == other)
 
 

@@ -472,6 +472,8 @@ def test_what_needs_all_distances_is_refused():
         on_dask.Isomap(metric="precomputed"),
     ):
         wrong(X, "Dask|LandmarkMDS", UnsupportedError, estimator)
+    for auto in (on_dask.PCA, on_dask.ClassicalMDS, on_dask.LandmarkMDS, on_dask.LandmarkIsomap):
+        wrong(X, "`n_components`.*give a number", ParameterError, auto(n_components="auto"))
     wrong(X, "`algorithm`", ParameterError, on_dask.LandmarkMDS(algorithm="fastmap"))
     wrong(X, "`origin`", ParameterError, on_dask.ClassicalMDS(origin=3))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -186,6 +186,17 @@ def mapped(estimator: Any, X: Any, method: str = "transform", blocks: Blocks | N
 def gathered(estimator: Any, blocks: Blocks, parts: list[Any], width: int, run: Run) -> Any:
     """Return coordinates that were found block by block as the kind of collection X is."""
     return as_collection(blocks, parts, width, blocks.dtype, estimator.get_feature_names_out(), run)
+
+
+def number_of_components(estimator: Any) -> int:
+    """Return the number of coordinates asked for; what the data is like is not looked at here."""
+    count = estimator.n_components
+    if isinstance(count, str) and count == "auto":
+        raise ParameterError(
+            "parameter `n_components`: 'auto' looks at rows that are in one place; on Dask give a "
+            "number, such as planish.dimension.estimate(X[:10000].compute()).dimension rounded"
+        )
+    return cast("int", count)
 
 
 def row_numbers(landmarks: Any, rows: int, n_components: int) -> Any:

@@ -14,7 +14,15 @@ from .. import landmark_mds as _landmark_mds
 from ..exceptions import ParameterError, UnsupportedError
 from . import _graph, _partitions, _paths
 from ._blocks import Blocks, blocks_of, is_collection, looked_at
-from ._estimator import OnDask, gathered, landmark_count, mapped, row_numbers, takes
+from ._estimator import (
+    OnDask,
+    gathered,
+    landmark_count,
+    mapped,
+    number_of_components,
+    row_numbers,
+    takes,
+)
 from ._neighbors import Rule, check_rule, neighbor_lists, rule_of
 from ._place import new_placed, placed, rows_of, select, spread, written
 from ._run import Run, compute, persist, shared, workers
@@ -96,11 +104,11 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
 
     def _fit_blocks(self, blocks: Blocks, run: Run) -> None:
         rule = self._rule(blocks)
-        count = None
+        width, count = number_of_components(self), None
         if isinstance(self.landmarks, str):
-            count = landmark_count(self.n_landmarks, self.n_components, blocks.rows)
+            count = landmark_count(self.n_landmarks, width, blocks.rows)
         else:
-            row_numbers(self.landmarks, blocks.rows, self.n_components)
+            row_numbers(self.landmarks, blocks.rows, width)
         lists = persist(neighbor_lists(blocks, rule, run))
         resources = workers()
         self.graph_mode_ = self._mode(lists, resources[1], run)
@@ -118,8 +126,8 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         coordinates = placed(formula, parts, local_used, blocks.sizes, blocks.dtype, run)
         if self.outliers_.size:
             coordinates = self._with_outliers(coordinates, blocks, far, run)
-        self._n_features_out = int(self.n_components)
-        self.embedding_ = gathered(self, blocks, coordinates, self.n_components, run)
+        self._n_features_out = width
+        self.embedding_ = gathered(self, blocks, coordinates, width, run)
 
     def _rule(self, blocks: Blocks) -> Rule:
         if self._precomputed():
@@ -168,7 +176,9 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         rows = blocks.rows if graph.used is None else len(graph.used)
         choice = self.landmarks
         if not isinstance(choice, str):
-            choice = _in_use(row_numbers(choice, blocks.rows, self.n_components), graph.used)
+            choice = _in_use(
+                row_numbers(choice, blocks.rows, number_of_components(self)), graph.used
+            )
         chosen = _paths.chosen_landmarks(
             graph, choice, count or 0, rows, self._seed(), rule.threads, run
         )
@@ -190,7 +200,7 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         self.outliers_ = np.empty(0, dtype=np.int64)
         rows = blocks.rows if used is None else len(used)
         if not isinstance(self.landmarks, str):
-            chosen = row_numbers(self.landmarks, blocks.rows, self.n_components)
+            chosen = row_numbers(self.landmarks, blocks.rows, number_of_components(self))
             _in_use(chosen, used)
         elif self.landmarks == "random" or used is not None:
             chosen = _core.random_rows(rows, min(count or 0, rows), self._seed())

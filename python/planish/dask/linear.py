@@ -13,7 +13,7 @@ from .._inputs import Points
 from .._metrics import resolve_metric
 from ..exceptions import ParameterError, UnsupportedError
 from ._blocks import Blocks, is_collection
-from ._estimator import OnDask, mapped
+from ._estimator import OnDask, mapped, number_of_components
 from ._moments import moments_of
 from ._run import Run
 
@@ -49,6 +49,7 @@ class PCA(OnDask, _pca.PCA):
     """
 
     def _fit_blocks(self, blocks: Blocks, run: Run) -> None:
+        number_of_components(self)
         params = self._core_params(blocks.rows)
         model = _model_of(params, blocks, run, self._threads())
         self._keep(model, Points(), blocks.dtype)
@@ -146,7 +147,7 @@ class ClassicalMDS(OnDask, _classical_mds.ClassicalMDS):
                 "parameter `origin`: on Dask the mean of the rows is the origin, got "
                 f"{self.origin!r}; leave it None and subtract the coordinates of a row afterwards"
             )
-        params = {"n_components": self.n_components}
+        params = {"n_components": number_of_components(self)}
         model = _model_of(params, blocks, run, self._threads())
         self.eigenvalues_ = model.attributes()["eigenvalues"]
         self.n_iter_ = 1

@@ -52,11 +52,11 @@ def _neighbors_kept(estimator: Any) -> str:
     Of a row with k neighbours in the graph, those among its k nearest in the map. Nothing
     where there is no graph, or one of nearly all pairs.
     """
-    graph: Any = getattr(estimator, "graph_", None)
-    if graph is None:
-        graph = getattr(estimator, "affinity_matrix_", None)
+    kept: Any = getattr(estimator, "graph_", None)
+    graph: Any = kept if kept is not None else getattr(estimator, "affinity_matrix_", None)
     points = np.asarray(getattr(estimator, "embedding_", np.empty((0, 1))), dtype=np.float64)
-    if not issparse(graph) or graph.shape != (len(points), len(points)):
+    sparse = bool(issparse(graph))
+    if not sparse or graph.shape != (len(points), len(points)):
         return ""
     graph = graph.tocsr()
     rows = np.flatnonzero(np.isfinite(points).all(axis=1))
