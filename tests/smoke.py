@@ -13,6 +13,7 @@ import pickle
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 import warnings
 from importlib import metadata
@@ -54,12 +55,14 @@ def free_threaded():
 
 
 def estimators():
-    """Every estimator class, by name."""
+    """Every estimator class that makes coordinates, by name."""
     public = {name: getattr(planish, name) for name in planish.__all__}
     return {
         name: found
         for name, found in sorted(public.items())
-        if isinstance(found, type) and issubclass(found, BaseEstimator)
+        if isinstance(found, type)
+        and issubclass(found, BaseEstimator)
+        and found is not planish.KNeighborsTransformer
     }
 
 
@@ -72,15 +75,18 @@ def made(kind):
 
 
 def try_estimator(name, kind, X):
-    """Fit, store, restore, transform."""
+    """Fit, store in both ways, restore, transform."""
     began = time.perf_counter()
     new = X[:5] + 0.01
     estimator = made(kind).fit(X)
-    again = pickle.loads(pickle.dumps(estimator))
-    placed = again.transform(new)
+    placed = pickle.loads(pickle.dumps(estimator)).transform(new)
     check(placed.shape == (len(new), 2), f"{name} gives {placed.shape}")
     check(np.isfinite(placed).all(), f"{name} gives numbers that are not finite")
     check(np.array_equal(placed, estimator.transform(new)), f"{name} is not the same restored")
+    with tempfile.TemporaryDirectory() as folder:
+        estimator.save(Path(folder) / "model")
+        again = planish.load(Path(folder) / "model").transform(new)
+    check(np.array_equal(placed, again), f"{name} is not the same from its file")
     print(f"  {name:24s} {time.perf_counter() - began:6.2f} s")
 
 
