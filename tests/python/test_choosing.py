@@ -75,6 +75,7 @@ def test_the_table_says_what_the_graphs_are():
     assert "of 600 rows" in str(found)
 
 
+@pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
 def test_with_all_rows_as_sources_the_residual_variance_is_that_of_isomap():
     X, _ = noisy_roll(300, 0.0, 3)
     found = suggest_n_neighbors(X, n_sources=300)

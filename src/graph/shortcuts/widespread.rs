@@ -16,7 +16,8 @@
 //!    spread the growth, many edges are wrong; or else the edge is put back, which mends a loop.
 //!    Where the spread stays, there are shortcuts in other places too, and so once again.
 //!
-//! Curves have no verdict, because their 4 nearest neighbours leave them in pieces.
+//! Curves have no verdict: their 4 nearest neighbours leave them in pieces, and parallel curves
+//! (a grid much finer one way than the other) are joined by edges that leave every one of them.
 //! The rule was tuned on Swiss rolls and clean manifolds of some seeds and is held to its rates
 //! on others (tests/it/graph/shortcuts.rs). Cost: 32 searches of single sources; 16 more for
 //! each further step.
@@ -35,7 +36,9 @@ use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::geodesic::{PathMethod, Plan, Sources, rows};
+use crate::graph::nearby::nearest_by_path;
 use crate::input::PointsRef;
+use crate::linalg::exp::ln;
 
 /// Fewer nodes are a few steps apart, whose number says nothing.
 const FEWEST_NODES: usize = 100;
@@ -54,6 +57,9 @@ const HELD_BY_TWO_THIRDS: f64 = 0.95;
 const SPREAD_MENDED: [f64; 2] = [1.45, 1.36];
 /// Pairs whose growth is looked at.
 const PAIRS: usize = 400_000;
+/// Nodes around an end of an edge, and their dimension below which they lie on a curve.
+const AROUND: usize = 13;
+const CURVE: f64 = 1.35;
 /// Edges that are named.
 const NAMED: usize = 8;
 
@@ -129,6 +135,10 @@ impl Test<'_, '_> {
         }
         let mut edges = strained(self.graph, &sparse, near, &far, growth.median, self.ctx)?;
         let Some(&first) = edges.first() else { return Ok(None) };
+        edges.truncate(NAMED);
+        if on_curves(&sparse, &edges) {
+            return Ok(None);
+        }
         let leaves = self.points.as_ref().and_then(|points| leaves(points.reborrow(), &sparse, &first));
         let shortcut = match leaves {
             Some(clear) => clear,
@@ -137,7 +147,6 @@ impl Test<'_, '_> {
         if !shortcut {
             return Ok(None);
         }
-        edges.truncate(NAMED);
         let sound = self.sound(&far, fewer, k)?;
         Ok(Some(Widespread { edges, fewer, growth: [growth.median, growth.ninth], sound }))
     }
@@ -201,6 +210,20 @@ impl Test<'_, '_> {
         let views: Vec<_> = parts.iter().map(|part| part.view()).collect();
         concatenate(Axis(0), &views).map_err(|fault| Error::input(fault.to_string()))
     }
+}
+
+/// Whether the nodes near the ends of the edges, by paths that do not use them, lie on curves:
+/// by maximum likelihood their dimension is about one.
+fn on_curves(sparse: &Graph, edges: &[Shortcut]) -> bool {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for end in edges.iter().flat_map(|edge| [edge.from, edge.to]) {
+        let near = nearest_by_path(sparse, end, AROUND);
+        if let (AROUND, Some(&(_, last))) = (near.len(), near.last()) {
+            sum += near.iter().map(|&(_, distance)| ln(last / distance)).sum::<f64>();
+            count += (AROUND - 1) as f64;
+        }
+    }
+    count < CURVE * sum
 }
 
 /// By how much distances grow.
