@@ -37,7 +37,7 @@ pub(crate) mod waves;
 
 pub use geodesics::Geodesics;
 pub use plan::{PathMethod, Plan};
-#[cfg(any(test, feature = "python"))]
+#[cfg(feature = "python")]
 pub use relax::relax;
 pub use run::{Batch, Recomputed, all_pairs, fixed_pairs, for_each_batch, rows, rows_into};
 pub use sources::Sources;
