@@ -247,7 +247,8 @@ pub(super) fn bytes(
     let accumulators = if rows < 20_000 { 11 } else { 22 };
     let panels = 8.0 * n * (accumulators * WIDE_BLOCK + 2 * LANES + 64) as f64;
     // With the panels of a wave, where the shortest paths go in waves.
-    let double = with(Storage::Double, (PackedDistances::<f64>::bytes(rows) + waves::bytes(rows)) as f64);
+    let both = PackedDistances::<f64>::bytes(rows).saturating_add(waves::bytes(rows));
+    let double = with(Storage::Double, both as f64);
     let fixed = with(Storage::Fixed, PackedDistances::<Fixed48>::bytes(rows) as f64);
     match storage {
         Storage::Double => double,

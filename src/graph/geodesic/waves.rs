@@ -36,7 +36,8 @@ fn width(panels: usize) -> usize {
 
 /// Bytes that the batches of a wave hold for `n` nodes.
 pub(crate) fn bytes(n: usize) -> u64 {
-    (width(n.div_ceil(LANES)).min(n.div_ceil(LANES)) * n * LANES * size_of::<f64>()) as u64
+    let wave = width(n.div_ceil(LANES)).min(n.div_ceil(LANES));
+    ((wave * LANES * size_of::<f64>()) as f64 * n as f64) as u64
 }
 
 /// Nodes of many edges first, in classes of half an octave; inside a class the order of
