@@ -145,7 +145,7 @@ class CoreTransformer(  # type: ignore[misc, unused-ignore]
         Examples
         --------
         >>> import tempfile, planish
-        >>> X, _ = planish.datasets.swiss_roll(200)
+        >>> X, _ = planish.datasets.swiss_roll(600)
         >>> isomap = planish.Isomap(n_neighbors=8).fit(X)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     isomap.save(f"{folder}/roll.planish")

@@ -330,6 +330,16 @@ class ModelInfo:
         Its arrays.
     bytes : int
         Size of the file.
+
+    Examples
+    --------
+    >>> import tempfile, planish
+    >>> pca = planish.PCA(n_components=2).fit([[0.0, 1.0, 2.0], [3.0, 5.0, 4.0], [6.0, 0.0, 1.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pca.save(f"{folder}/pca.planish")
+    ...     info = planish.model_files.inspect(f"{folder}/pca.planish")
+    >>> info.method, info.n_features, info.n_samples
+    ('PCA', 3, 3)
     """
 
     path: str

@@ -260,7 +260,7 @@ def test_on_demand_attributes_are_not_computed_by_looking(blob):
 
 def test_training_data_does_not_travel_in_pickles(blob):
     again = pickle.loads(pickle.dumps(Isomap(n_neighbors=8).fit(blob)))
-    with pytest.raises(AttributeError, match="read it before pickling"):
+    with pytest.raises(AttributeError, match="read it before"):
         again.nbrs_  # noqa: B018
     assert again.dist_matrix_.shape == (60, 60)
 

@@ -152,6 +152,9 @@ def test_landmark_mds_has_the_bits_of_one_machine(landmarks):
     np.testing.assert_array_equal(mds.transform(X[:9] + 0.1), one.transform(X[:9] + 0.1))
 
 
+# So few points of a roll have shortcuts.
+pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
+
 ROLL = swiss_roll(900)
 
 

@@ -26,8 +26,12 @@ from planish.exceptions import InputError, MemoryNeedError, UnsupportedError
 LIMIT = 500_000_000
 CLOSE = {"rtol": 0, "atol": 1e-10}
 
-# Dask asks whether it may run asyncio on a loop that is not its own while a cluster closes.
-pytestmark = pytest.mark.filterwarnings("ignore:Creating scratch directories is taking:UserWarning")
+pytestmark = [
+    # A slow or busy disk, of which Dask tells.
+    pytest.mark.filterwarnings("ignore:Creating scratch directories is taking:UserWarning"),
+    # So few points of a roll have shortcuts.
+    pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +42,10 @@ def cluster():
         "distributed.worker.profile.enabled": False,
         "logging.distributed": "critical",
     }
+    # The processes of a cluster are given one thread for products, by the environment of this one.
+    monkeypatch = pytest.MonkeyPatch()
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
     with (
         dask.config.set(quiet),
         LocalCluster(
@@ -50,6 +58,7 @@ def cluster():
         ) as made,
     ):
         yield made
+    monkeypatch.undo()
 
 
 @pytest.fixture(scope="module")

@@ -110,7 +110,8 @@ def test_estimate_memory():
     large = planish.estimate_memory(Isomap, 10_000, 3)
     # The geodesic distances make it quadratic.
     assert 50 < large / small < 200
-    assert large >= 10_000**2 * 4
+    assert large >= 10_000**2 * 3  # on surfaces; half a matrix of doubles in more dimensions
+    assert planish.estimate_memory(Isomap, 10_000, 10) >= 10_000**2 * 4
     assert planish.estimate_memory(PCA(n_components=2), 1_000_000, 10) < 1e9
     tree = planish.estimate_memory(Isomap(metric=lambda a, b: 0.0), 1_000, 3)
     assert tree >= small // 2
