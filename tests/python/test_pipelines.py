@@ -35,6 +35,9 @@ from planish import (
     SpectralEmbedding,
 )
 
+# So few points of a roll have shortcuts.
+pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
+
 # Every transformer, small enough for a search over 600 rows.
 STEPS = [
     PCA(2),

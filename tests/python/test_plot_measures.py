@@ -16,6 +16,9 @@ from planish.exceptions import InputError, ParameterError
 from planish.plot import _measures, _style, _thumbnails
 from planish.plot._input import drawing
 
+# So few points of a roll have shortcuts.
+pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
+
 
 @pytest.fixture(autouse=True)
 def no_figure_left():

@@ -18,6 +18,9 @@ from conftest import needs_sklearn, swiss_roll
 from planish import TSNE, Isomap, KernelMap, _progress
 from planish._progress import ProgressBar, ProgressPrinter, display
 
+# So few points of a roll have shortcuts.
+pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
+
 # A stage that does not move for so long stands still, if it is also this share of the fit:
 # on a busy machine everything takes longer.
 STANDSTILL, SHARE = 0.6, 0.3

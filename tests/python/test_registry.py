@@ -119,11 +119,12 @@ def test_no_parameter_is_a_plain_str_or_any():
             words = set(re.findall(r"\w+", annotation))
             if words & {"str", "Any", "_empty"} and not words & {"Callable", "dict"}:
                 vague.append((name, parameter))
-    # An estimator of any library; names, classes or estimators; a name of the registry.
+    # An estimator of any library; names, classes or estimators; a name of the registry; a file.
     assert vague == [
         ("KernelMap", "estimator"),
         ("compare", "methods"),
         ("estimate_memory", "method"),
+        ("load", "path"),
     ]
 
 

@@ -15,9 +15,13 @@ from planish.anndata import embed
 from planish.exceptions import InputError, ParameterError
 
 # scanpy draws with functions of matplotlib that the newest matplotlib is about to replace.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:The set_(bad|under|over) function:PendingDeprecationWarning"
-)
+pytestmark = [
+    pytest.mark.filterwarnings(
+        "ignore:The set_(bad|under|over) function:PendingDeprecationWarning"
+    ),
+    # With few neighbours there may be shortcuts between kinds of cells; not what is tested here.
+    pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning"),
+]
 
 
 @pytest.fixture(scope="module")
