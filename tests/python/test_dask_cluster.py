@@ -136,34 +136,6 @@ def test_more_rows_than_a_worker_may_hold(client):
     np.testing.assert_array_equal(mds.embedding_.compute()[::50], expected.transform(Z[::50]))
 
 
-def sheet_from(first, last, columns):
-    """Rows of a sheet that lies bent in very many columns."""
-    rng = np.random.default_rng(first)
-    along, across = rng.random((2, last - first))
-    bent = np.column_stack([np.cos(2 * along), np.sin(2 * along), across])
-    return bent @ np.random.default_rng(1).normal(size=(3, columns))
-
-
-def test_landmark_isomap_of_more_than_a_worker_may_hold(client):
-    rows, columns, size = 4_200, 15_000, 210
-    chunks = ((size,) * (rows // size), (columns,))
-    X = da.map_blocks(
-        lambda block_info=None: sheet_from(*block_info[None]["array-location"][0], columns),
-        chunks=chunks,
-        dtype=float,
-        meta=np.empty((0, 0)),
-    ).persist()
-    assert X.nbytes > LIMIT
-    params = {"n_neighbors": 8, "landmarks": np.arange(0, rows, 100)}
-    isomap = on_dask.LandmarkIsomap(**params).fit(X)
-    placed = isomap.embedding_.compute()
-    del X
-    Z = np.vstack([sheet_from(at, at + size, columns) for at in range(0, rows, size)])
-    one = planish.LandmarkIsomap(**params).fit(Z)
-    scale = np.abs(one.embedding_).max()
-    np.testing.assert_allclose(placed / scale, one.embedding_ / scale, **CLOSE)
-
-
 # -- the same result with a worker killed ------------------------------------------------------
 
 ROLL = swiss_roll(2000)
