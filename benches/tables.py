@@ -162,7 +162,8 @@ def conditions(report: Mapping[str, Any]) -> str:
         "Time of the fit (in brackets: times planish's), peak memory of the whole process, "
         "then quality in the order of the columns; where planish tells it, the largest "
         "‖Av − λv‖ of its eigenvectors. "
-        f"Median of processes of their own; {facts['cpu']}, {facts['cores']} cores; {versions}.",
+        "Median of processes of their own, in each of them of a few fits where a fit is short; "
+        f"{facts['cpu']}, {facts['cores']} cores; {versions}.",
     ]
     if report["quick"]:
         text.append("Quick run: the sizes are smaller than the titles say.")
