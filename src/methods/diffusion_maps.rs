@@ -142,7 +142,7 @@ impl Method for DiffusionMaps {
 
     fn memory(&self, rows: usize, features: usize) -> u64 {
         let (n, d, p) = (rows as f64, features as f64, self.n_components.count() as f64);
-        let basis = 8.0 * n * (p + 8.0) * 24.0 + 16.0 * n * d;
+        let basis = 8.0 * n * (p + 8.0) * 20.0 + 16.0 * n * d;
         let matrix = match self.neighbors_used(rows) {
             // Lists, the graph while it is assembled, its weights, the Laplacian.
             Some(k) => n * k as f64 * 120.0,
