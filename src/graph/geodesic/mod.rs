@@ -33,6 +33,7 @@ mod run;
 mod sources;
 mod storage;
 mod sweep;
+mod trees;
 pub(crate) mod waves;
 
 pub use geodesics::Geodesics;
@@ -42,3 +43,4 @@ pub use relax::relax;
 pub use run::{Batch, Recomputed, all_pairs, fixed_pairs, for_each_batch, rows, rows_into};
 pub use sources::Sources;
 pub use storage::Storage;
+pub use trees::{PathTrees, Walks, find_trees};
