@@ -188,12 +188,31 @@ impl Model for FittedLandmarkIsomap {
         Ok(named)
     }
 
+    fn check_parts(&self) -> std::result::Result<(), &'static str> {
+        let graph = self.paths.graph();
+        let (nodes, count) = (graph.len(), self.landmarks.len());
+        let in_use = |row: &u32| (*row as usize) < nodes;
+        if !self.landmarks.iter().chain(&self.chosen).all(in_use) {
+            return Err("a landmark is none of its rows");
+        }
+        if !self.formula.is_of(count) || self.formula.components() != self.embedding.ncols() {
+            return Err("its formula is not one of its landmarks and components");
+        }
+        if self.embedding.nrows() != graph.rows().data_rows() || graph.lengths().len() != nodes {
+            return Err("it does not have coordinates for its rows");
+        }
+        match &self.trees {
+            Some(trees) if trees.dim() != (count, nodes) => Err("its shortest-path trees are of other landmarks"),
+            _ => Ok(()),
+        }
+    }
+
     fn units(&self) -> Units {
         Units::of_lengths(self.paths.graph().length_unit())
     }
 
     fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         let new = self.paths.graph().find(data, ctx)?;
-        Ok(new.combine(self.embedding.view(), self.triangulate(&new, ctx)?.view()))
+        new.combine(self.embedding.view(), self.triangulate(&new, ctx)?.view())
     }
 }

@@ -65,6 +65,11 @@ impl PathTrees {
         PathTrees { steps }
     }
 
+    /// Number of sources, number of nodes.
+    pub fn dim(&self) -> (usize, usize) {
+        self.steps.dim()
+    }
+
     /// Distances from `sources` (up to [`LANES`]: the nodes of rows `first` and after) to
     /// some nodes.
     ///
