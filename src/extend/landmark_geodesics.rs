@@ -17,6 +17,7 @@ use crate::extend::Triangulation;
 use crate::graph::Graph;
 use crate::graph::geodesic::{
     Batch, Geodesics, PathMethod, PathTrees, Plan, Sources, Walks, find_trees, for_each_batch,
+    for_each_batch_to,
 };
 use crate::kernel::CenteredSquares;
 use crate::landmarks::{GraphCover, LandmarkChoice, choose};
@@ -85,7 +86,7 @@ pub fn place_nodes(
     ctx: &Ctx,
 ) -> Result<Array2<f64>> {
     let by_position =
-        sum_of_parts(plan, landmarks, plan.len(), formula.components(), ctx, |index, batch| {
+        sum_of_parts(plan, landmarks, (plan.len(), formula.components()), None, ctx, |index, batch| {
             Ok(formula.part(index, batch.distances(), |_| 0.0))
         })?;
     Ok(by_node(plan, &by_position))
@@ -105,7 +106,7 @@ pub fn place_nodes_keeping(
     };
     let found = Mutex::new(Some(room));
     let by_position =
-        sum_of_parts(plan, landmarks, plan.len(), formula.components(), ctx, |index, batch| {
+        sum_of_parts(plan, landmarks, (plan.len(), formula.components()), None, ctx, |index, batch| {
             let first = index * LANES;
             let last = (first + LANES).min(landmarks.len());
             let mut steps = PathTrees::blank(last - first, graph.len());
@@ -156,7 +157,8 @@ pub fn place_new(
     ctx: &Ctx,
 ) -> Result<Array2<f64>> {
     let count = near.offsets.len() - 1;
-    sum_of_parts(plan, landmarks, count, formula.components(), ctx, |index, batch| {
+    let size = (count, formula.components());
+    sum_of_parts(plan, landmarks, size, Some(&near.indices), ctx, |index, batch| {
         Ok(part_of_new(formula, index, near, |at| batch.node(near.indices[at] as usize)))
     })
 }
@@ -224,12 +226,13 @@ fn part_of_new<'a>(
 const WAVE: usize = 8;
 
 /// The sum over batches of landmarks of what each adds to `rows` × `columns`
-/// coordinates, in the order of the batches.
+/// coordinates, in the order of the batches; where it is of some nodes only (`to`), batches
+/// have no other distances.
 fn sum_of_parts(
     plan: &Plan,
     landmarks: &[u32],
-    rows: usize,
-    columns: usize,
+    (rows, columns): (usize, usize),
+    to: Option<&[u32]>,
     ctx: &Ctx,
     part: impl Fn(usize, &Batch<'_>) -> Result<Array2<f64>> + Sync + Send,
 ) -> Result<Array2<f64>> {
@@ -237,12 +240,17 @@ fn sum_of_parts(
     ctx.stage("shortest paths", landmarks.len());
     for (wave, members) in landmarks.chunks(WAVE * LANES).enumerate() {
         let parts = Mutex::new(vec![None; members.len().div_ceil(LANES)]);
-        for_each_batch(plan, &Sources::nodes(members), ctx, |batch| {
+        let visit = |batch: Batch<'_>| {
             let within = batch.sources().first().map_or(0, |&first| first as usize / LANES);
             let found = part(wave * WAVE + within, &batch)?;
             parts.lock().unwrap_or_else(|held| held.into_inner())[within] = Some(found);
             Ok(())
-        })?;
+        };
+        let sources = Sources::nodes(members);
+        match to {
+            None => for_each_batch(plan, &sources, ctx, visit)?,
+            Some(nodes) => for_each_batch_to(plan, &sources, nodes, ctx, visit)?,
+        }
         for part in parts.into_inner().unwrap_or_else(|held| held.into_inner()).iter().flatten() {
             total += part;
         }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use ndarray::Array2;
 
-use crate::input::Data;
 use crate::graph::geodesic::PathMethod;
+use crate::input::Data;
 use crate::methods::{Isomap, LandmarkIsomap, Pca};
 use crate::{AnyModel, Ctx, Error, KernelMap, Result, methods};
 

@@ -222,7 +222,8 @@ fn settle_ties(
             let (targets, weights) = graph.row(node as usize);
             for (&to, &weight) in targets.iter().zip(weights) {
                 let is_open = to != sources[lane] && steps[[lane, to as usize]] == NONE;
-                if is_open && comes(lane, node, weight, to) && batch.node(to as usize)[lane] != f64::INFINITY {
+                if is_open && comes(lane, node, weight, to) && batch.node(to as usize)[lane] != f64::INFINITY
+                {
                     // proof: a graph holds every edge in both directions.
                     let Ok(back) = graph.row(to as usize).0.binary_search(&node) else { continue };
                     steps[[lane, to as usize]] = back as u16;

@@ -246,7 +246,11 @@ impl<'a> Saved<'a> {
     }
 
     /// The model of a file, if it is one of `method`.
-    pub(crate) fn model_of_file<M: Model + DeserializeOwned>(&self, method: &str, path: &Path) -> Result<Fitted<M>> {
+    pub(crate) fn model_of_file<M: Model + DeserializeOwned>(
+        &self,
+        method: &str,
+        path: &Path,
+    ) -> Result<Fitted<M>> {
         self.model(method).map_err(|why| why.reading(path))
     }
 }

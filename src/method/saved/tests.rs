@@ -101,7 +101,9 @@ fn sealed(json: &[u8], data: &[u8]) -> Vec<u8> {
 }
 
 fn why(bytes: &[u8]) -> String {
-    match Saved::from_bytes(Cow::Borrowed(bytes)).and_then(|saved| saved.model::<methods::pca::FittedPca>("").map(|_| ())) {
+    match Saved::from_bytes(Cow::Borrowed(bytes))
+        .and_then(|saved| saved.model::<methods::pca::FittedPca>("").map(|_| ()))
+    {
         Ok(()) => panic!("it was read"),
         Err(fault) => fault.0,
     }
