@@ -277,6 +277,28 @@ def zadu(x: Any, threads: int) -> Fit:
     return fit
 
 
+def landmark_new_rows(count: int) -> dict[str, Engine]:
+    """The last rows placed in a LandmarkIsomap of the others, and beside it the fit as well."""
+
+    def engine(timed: Callable[[Any, Any], Any]) -> Engine:
+        def prepare(x: Any, threads: int) -> Fit:
+            kind = importlib.import_module("planish").LandmarkIsomap
+            model, known, new = kind(n_neighbors=10, n_jobs=threads), x[:-count], x[-count:]
+            placing = timed(model, known)
+            return lambda: {"embedding": placing().transform(new), "model": model.embedding_}
+
+        return prepare
+
+    def placed(model: Any, known: Any) -> Callable[[], Any]:
+        fitted = model.fit(known)
+        return lambda: fitted
+
+    return {
+        "planish": engine(placed),
+        "fit": engine(lambda model, known: lambda: model.fit(known)),
+    }
+
+
 def planish_new_rows(x: Any, threads: int) -> Fit:
     """1 000 new rows in a t-SNE map of the others, by planish."""
     kind = importlib.import_module("planish").TSNE
@@ -733,6 +755,30 @@ JOBS: tuple[Job | ImportJob, ...] = (
         targets=(targets.Faster("sklearn", 10), targets.QualityWithin("sklearn", 1e-3)),
         absent={"tapkee": "no transform"},
         once=("sklearn",),
+    ),
+    Job(
+        name="landmark-transform-1",
+        title="LandmarkIsomap.transform, 60 000 images fitted, 1 new row; and with the fit",
+        data=("fashion_images", 60_001),
+        quick=("fashion_images", 2_001),
+        engines=landmark_new_rows(1),
+        measure="NEW_ROW_RECALL",
+        targets=(targets.Faster("fit", 1000),),
+        absent={"sklearn": "no landmarks", "tapkee": "no transform"},
+        fits=3,
+        once=("planish", "fit"),
+    ),
+    Job(
+        name="landmark-transform-200",
+        title="LandmarkIsomap.transform, 60 000 images fitted, 200 new rows; and with the fit",
+        data=("fashion_images", 60_200),
+        quick=("fashion_images", 2_200),
+        engines=landmark_new_rows(200),
+        measure="NEW_ROW_RECALL",
+        targets=(targets.Faster("fit", 30),),
+        absent={"sklearn": "no landmarks", "tapkee": "no transform"},
+        fits=3,
+        once=("planish", "fit"),
     ),
     Job(
         name="geodesics-2d",

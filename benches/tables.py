@@ -24,6 +24,7 @@ OTHERS = {
     "intelex": "scikit-learn-intelex",
     "openTSNE": "openTSNE",
     "skdim": "scikit-dimension",
+    "fit": "with the fit",
 }
 #: The jobs that README.md shows.
 SHOWN = (

@@ -107,6 +107,10 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
 
     Time: a neighbour search, and twice the paths from the landmarks.
 
+    `transform` walks along the paths from the landmarks, which the fit keeps in two bytes for
+    each row and landmark where searching anew would take long (data of many dimensions, up to
+    512 landmarks or four for each column): a new row costs little more than its neighbour search.
+
     References
     ----------
     .. [1] V. de Silva, J. B. Tenenbaum, "Global versus local methods in nonlinear

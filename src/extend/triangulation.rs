@@ -63,6 +63,13 @@ impl Triangulation {
         self.components
     }
 
+    /// Whether it is of this many landmarks; one that was read back may be of any.
+    pub fn is_of(&self, landmarks: usize) -> bool {
+        let counts = (0..landmarks).step_by(LANES).map(|first| LANES.min(landmarks - first));
+        let found = self.batches.iter().map(|batch| (batch.count, batch.weights.len()));
+        counts.map(|count| (count, self.components)).eq(found)
+    }
+
     /// What landmarks `batch * LANES ..` add to the coordinates of points, given
     /// their distances to those landmarks. A distance of the point's own (the
     /// same in every batch; 0 for points among the landmarks) is taken off,

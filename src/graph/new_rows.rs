@@ -47,7 +47,19 @@ impl NewRows {
 
     /// Coordinates of all new rows: those of training rows, and what was `computed` for
     /// the others, in their order.
-    pub fn combine(&self, training: ArrayView2<'_, f64>, computed: ArrayView2<'_, f64>) -> Array2<f64> {
+    ///
+    /// # Errors
+    /// Coordinates of other training rows than those that were found, as a forged model may
+    /// have them.
+    pub fn combine(
+        &self,
+        training: ArrayView2<'_, f64>,
+        computed: ArrayView2<'_, f64>,
+    ) -> Result<Array2<f64>> {
+        let known = self.duplicates.iter().all(|&(_, row)| row < training.nrows());
+        if !known || (!self.others.is_empty() && computed.ncols() != training.ncols()) {
+            return Err(Error::Restore("the model's coordinates do not fit its rows".into()));
+        }
         let mut placed = Array2::zeros((self.count, training.ncols()));
         for &(row, known) in &self.duplicates {
             placed.row_mut(row).assign(&training.row(known));
@@ -55,7 +67,7 @@ impl NewRows {
         for (&row, coordinates) in self.others.iter().zip(computed.outer_iter()) {
             placed.row_mut(row).assign(&coordinates);
         }
-        placed
+        Ok(placed)
     }
 }
 

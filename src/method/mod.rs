@@ -111,6 +111,12 @@ pub trait Model: Send + Sync {
     /// Everything else worth knowing, by name.
     fn attributes(&self) -> Result<Vec<(&'static str, Attribute)>>;
 
+    /// Whether the parts of a model that was read back fit together, as far as they have
+    /// not said so themselves; why not.
+    fn check_parts(&self) -> std::result::Result<(), &'static str> {
+        Ok(())
+    }
+
     /// Whether NaN among the distances of new rows is a pair that is missing.
     fn takes_missing(&self) -> bool {
         false

@@ -304,6 +304,6 @@ impl Model for FittedDiffusionMaps {
         for (mut row, coordinates) in computed.outer_iter_mut().zip(&found) {
             row.iter_mut().zip(coordinates).for_each(|(slot, value)| *slot = *value);
         }
-        Ok(new.combine(self.embedding.view(), computed.view()))
+        new.combine(self.embedding.view(), computed.view())
     }
 }

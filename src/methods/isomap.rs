@@ -195,7 +195,7 @@ impl Model for FittedIsomap {
 
     fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         let new = self.paths.graph().find(data, ctx)?;
-        Ok(new.combine(self.embedding.view(), self.project(&new, ctx)?.view()))
+        new.combine(self.embedding.view(), self.project(&new, ctx)?.view())
     }
 
     fn compute(&self, what: &str, ctx: &Ctx) -> Result<Attribute> {

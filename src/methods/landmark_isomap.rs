@@ -10,10 +10,12 @@
 //! 4. every row from its column of F           m searches, m·n·p
 //!
 //! F is never stored: its batches are found twice, once for E and once for the
-//! coordinates. With every row a landmark this is Isomap.
+//! coordinates. What is kept of it, where no elimination makes searches cheap, are the trees
+//! of the paths, two bytes an entry: a new row then costs walks along them instead of m
+//! searches. With every row a landmark this is Isomap.
 
 use ndarray::{Array2, ArrayView2};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::isomap::IN_USE;
 use crate::context::Ctx;
@@ -21,7 +23,7 @@ use crate::embedding::kept_values;
 use crate::error::{Error, Result};
 use crate::extend::Triangulation;
 use crate::extend::landmark_geodesics as to_landmarks;
-use crate::graph::geodesic::Geodesics;
+use crate::graph::geodesic::{Geodesics, PathTrees};
 use crate::graph::{NeighborhoodGraph, NewRows};
 use crate::input::Data;
 use crate::input::check::check_components;
@@ -62,7 +64,7 @@ impl Method for LandmarkIsomap {
         let pairs = top(&kernel, self.n_components.count(), &solver, ctx)?;
         let kept = kept_values(&pairs, ctx);
         let formula = Triangulation::new(pairs.vectors.view(), &kept, &kernel.means(ctx)?.rows);
-        let columns = to_landmarks::place_nodes(plan, &landmarks, &formula, ctx)?; //           4
+        let (columns, trees) = to_landmarks::place_nodes_keeping(&paths, &landmarks, &formula, ctx)?; // 4
         let mut model = FittedLandmarkIsomap {
             embedding: Array2::zeros((0, 0)),
             eigenvalues: pairs.values,
@@ -71,6 +73,7 @@ impl Method for LandmarkIsomap {
             chosen,
             landmarks,
             formula,
+            trees,
         };
         let graph = model.paths.graph();
         let mut embedding = graph.rows().spread(columns);
@@ -144,6 +147,14 @@ pub struct FittedLandmarkIsomap {
     /// The same sorted by the plan's positions.
     landmarks: Vec<u32>,
     formula: Triangulation,
+    /// Shortest paths from the landmarks, where they are kept.
+    #[serde(default, deserialize_with = "trees_if_any")]
+    trees: Option<PathTrees>,
+}
+
+/// Formats with names may have trees; the one without is older than they are.
+fn trees_if_any<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<PathTrees>, D::Error> {
+    if from.is_human_readable() { Option::deserialize(from) } else { Ok(None) }
 }
 
 impl FittedLandmarkIsomap {
@@ -151,6 +162,10 @@ impl FittedLandmarkIsomap {
     fn triangulate(&self, new: &NewRows, ctx: &Ctx) -> Result<Array2<f64>> {
         if new.others.is_empty() {
             return Ok(Array2::zeros((0, self.formula.components())));
+        }
+        if let Some(trees) = &self.trees {
+            let known = (self.paths.graph().lengths(), trees);
+            return to_landmarks::place_new_by_trees(known, &self.landmarks, &self.formula, &new.near, ctx);
         }
         to_landmarks::place_new(self.paths.plan(ctx)?, &self.landmarks, &self.formula, &new.near, ctx)
     }
@@ -173,12 +188,31 @@ impl Model for FittedLandmarkIsomap {
         Ok(named)
     }
 
+    fn check_parts(&self) -> std::result::Result<(), &'static str> {
+        let graph = self.paths.graph();
+        let (nodes, count) = (graph.len(), self.landmarks.len());
+        let in_use = |row: &u32| (*row as usize) < nodes;
+        if !self.landmarks.iter().chain(&self.chosen).all(in_use) {
+            return Err("a landmark is none of its rows");
+        }
+        if !self.formula.is_of(count) || self.formula.components() != self.embedding.ncols() {
+            return Err("its formula is not one of its landmarks and components");
+        }
+        if self.embedding.nrows() != graph.rows().data_rows() || graph.lengths().len() != nodes {
+            return Err("it does not have coordinates for its rows");
+        }
+        match &self.trees {
+            Some(trees) if trees.dim() != (count, nodes) => Err("its shortest-path trees are of other landmarks"),
+            _ => Ok(()),
+        }
+    }
+
     fn units(&self) -> Units {
         Units::of_lengths(self.paths.graph().length_unit())
     }
 
     fn transform(&self, data: Data<'_>, ctx: &Ctx) -> Result<Array2<f64>> {
         let new = self.paths.graph().find(data, ctx)?;
-        Ok(new.combine(self.embedding.view(), self.triangulate(&new, ctx)?.view()))
+        new.combine(self.embedding.view(), self.triangulate(&new, ctx)?.view())
     }
 }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use ndarray::Array2;
 
+use crate::graph::geodesic::PathMethod;
 use crate::input::Data;
-use crate::methods::{Isomap, Pca};
+use crate::methods::{Isomap, LandmarkIsomap, Pca};
 use crate::{AnyModel, Ctx, Error, KernelMap, Result, methods};
 
 fn golden(name: &str) -> PathBuf {
@@ -60,6 +61,25 @@ fn what_python_wrote_is_read() -> Result<()> {
     let new = points(24) + 0.01;
     assert_near(&isomap.transform(&new, &ctx)?, &expected.transform(&new, &ctx)?);
     assert!(methods::load(golden("format-2-isomap.planish")).is_ok());
+    Ok(())
+}
+
+#[test]
+fn landmarks_without_trees_are_still_read() -> Result<()> {
+    let ctx = Ctx::new(1, 0);
+    let method = LandmarkIsomap::default().n_neighbors(5).n_landmarks(8).path_method(PathMethod::Heap);
+    let expected = method.fit(&points(24), &ctx)?;
+    let new = points(24) + 0.01;
+    // Written before the trees were kept: its landmarks are searched from again.
+    let older = LandmarkIsomap::load(golden("format-2-landmark-isomap.planish"))?;
+    assert_near(&older.transform(&new, &ctx)?, &expected.transform(&new, &ctx)?);
+    let (older, now) = (older.save()?, expected.save()?);
+    let trees = |bytes: &[u8]| bytes.windows(11).any(|part| part == b"trees.steps");
+    assert!(trees(&now) && !trees(&older));
+    // Walks along the trees have the bits of the searches.
+    let (one, other) = (LandmarkIsomap::restore(&now)?, LandmarkIsomap::restore(&older)?);
+    assert_near(&one.transform(&new, &ctx)?, &other.transform(&new, &ctx)?);
+    assert_eq!(one.transform(&new, &ctx)?, expected.transform(&new, &ctx)?);
     Ok(())
 }
 

@@ -1,5 +1,6 @@
 """Landmark Isomap, and how landmarks are chosen."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -170,3 +171,36 @@ def test_landmark_isomap_is_close_to_isomap():
         A = np.column_stack([some, np.ones(len(some))])
         rest = full - A @ np.linalg.lstsq(A, full, rcond=None)[0]
         assert np.sqrt((rest**2).sum() / (full**2).sum()) < bound, landmarks
+
+
+# -- new rows, few and many -----------------------------------------------------------
+@pytest.mark.parametrize("path_method", ["D", "batch", "sweep"])
+def test_few_rows_are_placed_as_many_are(path_method):
+    x = np.random.default_rng(0).random((400, 5))
+    new = np.random.default_rng(1).random((30, 5)) * 1.2
+    isomap = LandmarkIsomap(n_neighbors=8, n_landmarks=37, path_method=path_method).fit(x)
+    together = isomap.transform(new)
+    one_by_one = np.vstack([isomap.transform(row[None]) for row in new])
+    np.testing.assert_array_equal(one_by_one, together)
+    one_thread = pickle.loads(pickle.dumps(isomap)).set_params(n_jobs=1)
+    np.testing.assert_array_equal(one_thread.transform(new), together)
+    np.testing.assert_array_equal(isomap.transform(x), isomap.embedding_)
+
+    # the ways over each neighbour, with the formula written out
+    chosen = isomap.landmarks_
+    D = geodesic_distances(isomap.graph_, sources=chosen)
+    reach = cdist(new, x)
+    near = np.argsort(reach, axis=1)[:, :8]
+    ways = np.array([(reach[i, near[i]] + D[:, near[i]]).min(axis=1) for i in range(len(new))])
+    expected = triangulated(D[:, chosen], ways, 2)
+    np.testing.assert_allclose(up_to_sign(expected, together), expected, rtol=0, atol=1e-9)
+
+
+def test_paths_from_landmarks_are_kept_where_searches_are_dear():
+    x = np.random.default_rng(0).random((300, 6))
+    sizes = {}
+    for path_method in ("D", "sweep"):
+        isomap = LandmarkIsomap(n_neighbors=8, n_landmarks=50, path_method=path_method).fit(x)
+        sizes[path_method] = len(pickle.dumps(isomap))
+    # two bytes for each landmark and row, and what the two models say of themselves
+    assert abs(sizes["D"] - sizes["sweep"] - 2 * 50 * 300) < 2000

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Ctx;
 use crate::error::Result;
 use crate::input::PointsRef;
-use crate::linalg::exp::exp;
+use crate::linalg::exp::exp_in_place;
 use crate::neighbors::{Algorithm, Index, Metric, NeighborRule, Neighbors};
 
 /// q² of a weight of 1e-17 beside a weight of one.
@@ -98,7 +98,8 @@ impl LocalKernel {
 
     /// Rows to ask for at a time.
     pub fn batch(&self) -> usize {
-        const PAIRS: usize = 1 << 22;
+        // So few that their memory is used again and again.
+        const PAIRS: usize = 1 << 20;
         if self.searched { 4096 } else { (PAIRS / self.len()).clamp(1, 1024) }
     }
 
@@ -216,12 +217,10 @@ fn normalised(mut scaled: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
     // The difference of squares as a product: it cannot be infinity minus infinity.
     let excess = |q: f64| (q - least) * (q + least);
     scaled.retain(|&(_, q)| excess(q) <= REACH_SQUARED);
-    let mut sum = 0.0;
-    for (_, value) in &mut scaled {
-        *value = exp(-0.5 * excess(*value));
-        sum += *value;
-    }
-    scaled.iter_mut().for_each(|(_, value)| *value /= sum);
+    let mut values: Vec<f64> = scaled.iter().map(|&(_, q)| -0.5 * excess(q)).collect();
+    exp_in_place(&mut values);
+    let sum = values.iter().fold(0.0, |sum, value| sum + value);
+    scaled.iter_mut().zip(values).for_each(|(entry, value)| entry.1 = value / sum);
     scaled
 }
 

@@ -27,7 +27,8 @@
 pub mod local_kernel;
 mod stored_kernel;
 
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis, s};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Ctx;
@@ -304,22 +305,32 @@ impl FittedKernelMap {
             let rows: Vec<usize> = (first..(first + self.kernel.batch()).min(points.rows())).collect();
             let some = points.select(&rows);
             let weights = self.kernel.weights(some.view(), ctx)?;
-            for (row, weights) in rows.iter().zip(weights) {
-                placed.row_mut(*row).assign(&self.mean(&weights, copy));
-            }
+            let mut block = placed.slice_mut(s![first..first + rows.len(), ..]);
+            let out = block.axis_iter_mut(Axis(0)).into_par_iter();
+            out.zip(&weights).for_each(|(out, weights)| self.mean(weights, copy, out));
         }
         Ok(placed)
     }
 
-    fn mean(&self, weights: &Weights, copy: bool) -> Array1<f64> {
+    fn mean(&self, weights: &Weights, copy: bool, mut out: ArrayViewMut1<'_, f64>) {
         if let (Some(place), true) = (weights.same, copy) {
-            return self.embedding.row(self.firsts[place as usize]).to_owned();
+            return out.assign(&self.embedding.row(self.firsts[place as usize]));
         }
-        let mut sum = Array1::zeros(self.coefficients.ncols());
-        for &(place, weight) in &weights.entries {
-            sum.scaled_add(weight, &self.coefficients.row(place as usize));
+        let width = out.len();
+        match (out.as_slice_mut(), self.coefficients.as_slice()) {
+            // The same sums without the cost of a view for each term.
+            (Some(sums), Some(coefficients)) => {
+                for &(place, weight) in &weights.entries {
+                    let terms = &coefficients[place as usize * width..][..width];
+                    sums.iter_mut().zip(terms).for_each(|(sum, term)| *sum += weight * term);
+                }
+            }
+            _ => {
+                for &(place, weight) in &weights.entries {
+                    out.scaled_add(weight, &self.coefficients.row(place as usize));
+                }
+            }
         }
-        sum
     }
 }
 

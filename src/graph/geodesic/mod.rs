@@ -33,12 +33,16 @@ mod run;
 mod sources;
 mod storage;
 mod sweep;
+mod trees;
 pub(crate) mod waves;
 
 pub use geodesics::Geodesics;
 pub use plan::{PathMethod, Plan};
 #[cfg(feature = "python")]
 pub use relax::relax;
-pub use run::{Batch, Recomputed, all_pairs, fixed_pairs, for_each_batch, rows, rows_into};
+pub use run::{
+    Batch, Recomputed, all_pairs, fixed_pairs, for_each_batch, for_each_batch_to, rows, rows_into,
+};
 pub use sources::Sources;
 pub use storage::Storage;
+pub use trees::{PathTrees, Walks, find_trees};

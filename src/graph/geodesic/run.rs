@@ -86,6 +86,27 @@ impl Scratch {
         self.kernels.solve(plan, &self.seeds, &mut self.lanes, ctx)?;
         Ok(&self.lanes)
     }
+
+    /// The same where only distances to the positions that made `wanted` mean anything.
+    fn run_to(
+        &mut self,
+        plan: &Plan,
+        sources: &Sources,
+        (batch, wanted): (&[u32], &[u32]),
+        ctx: &Ctx,
+    ) -> Result<&[[f64; LANES]]> {
+        let Kernel::Sweep(graph) = &plan.kernel else { return self.run(plan, sources, batch, ctx) };
+        ctx.check()?;
+        sources.seeds_of(batch, &plan.position, &mut self.seeds);
+        if self.lanes.len() == plan.len() {
+            self.kernels.sweep.blank(graph, wanted, &mut self.lanes);
+        } else {
+            self.lanes = vec![[f64::INFINITY; LANES]; plan.len()];
+        }
+        let scratch = &mut self.kernels.sweep;
+        sweep::solve_to(graph, &self.seeds, Some(wanted), &mut self.lanes, scratch, ctx)?;
+        Ok(&self.lanes)
+    }
 }
 
 /// Distances from every source (rows) to every node (columns); infinite where
@@ -157,6 +178,35 @@ pub fn for_each_batch(
         let ids = grouped(plan, sources)?;
         ids.par_chunks(LANES).try_for_each_init(Scratch::default, |scratch, batch| {
             let distances = scratch.run(plan, sources, batch, ctx)?;
+            visit(Batch { plan, sources: batch, distances })?;
+            ctx.advance(batch.len());
+            Ok(())
+        })
+    })
+}
+
+/// The same for the distances to some nodes only; those to others mean nothing. Where the
+/// plan sweeps, the cost goes with the ancestors of the nodes.
+pub fn for_each_batch_to(
+    plan: &Plan,
+    sources: &Sources,
+    nodes: &[u32],
+    ctx: &Ctx,
+    visit: impl Fn(Batch<'_>) -> Result<()> + Sync + Send,
+) -> Result<()> {
+    if nodes.iter().any(|&node| node as usize >= plan.len()) {
+        return Err(Error::input("distances are asked for to a node that the graph does not have"));
+    }
+    ctx.install(|| {
+        let ids = grouped(plan, sources)?;
+        let wanted = match &plan.kernel {
+            Kernel::Sweep(graph) => {
+                sweep::ancestors(graph, nodes.iter().map(|&node| plan.position[node as usize] as usize))
+            }
+            _ => Vec::new(),
+        };
+        ids.par_chunks(LANES).try_for_each_init(Scratch::default, |scratch, batch| {
+            let distances = scratch.run_to(plan, sources, (batch, &wanted), ctx)?;
             visit(Batch { plan, sources: batch, distances })?;
             ctx.advance(batch.len());
             Ok(())
@@ -285,6 +335,48 @@ pub(super) fn make_symmetric(block: &mut [[f64; LANES]]) {
             let smaller = block[a][b].min(block[b][a]);
             block[a][b] = smaller;
             block[b][a] = smaller;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Graph;
+    use crate::graph::geodesic::PathMethod;
+
+    #[test]
+    fn distances_to_some_nodes_are_those_to_all() {
+        let (ctx, side) = (Ctx::new(2, 0), 40_usize);
+        let (mut offsets, mut targets, mut weights) = (vec![0], Vec::new(), Vec::new());
+        for node in 0..side * side {
+            let right = (node % side + 1 < side).then_some(node + 1);
+            for next in right.into_iter().chain((node + side < side * side).then_some(node + side)) {
+                targets.push(next as u32);
+                weights.push(1.0 + ((node + next) as f64 * 0.618_033_988_749_895).fract());
+            }
+            offsets.push(targets.len());
+        }
+        let graph = Graph::from_csr(side * side, &offsets, &targets, &weights, &ctx).unwrap();
+        // More batches than threads, so that lanes are used again.
+        let sources: Vec<u32> = (0..150).map(|at| at * 101 % 1600).collect();
+        for method in [PathMethod::Sweep, PathMethod::Heap, PathMethod::Batch] {
+            let plan = Plan::new(&graph, method, sources.len(), None, &ctx).unwrap();
+            let all = rows(&plan, &Sources::nodes(&sources), &ctx).unwrap();
+            for nodes in [vec![777], vec![3, 1599, 3, 820], (0..1600).collect()] {
+                for_each_batch_to(&plan, &Sources::nodes(&sources), &nodes, &ctx, |batch| {
+                    for (lane, &source) in batch.sources().iter().enumerate() {
+                        for &node in &nodes {
+                            let (found, node) = (batch.node(node as usize)[lane], node as usize);
+                            assert_eq!(found, all[[source as usize, node]], "{method:?}, {node}");
+                        }
+                    }
+                    Ok(())
+                })
+                .unwrap();
+            }
+            let outside = for_each_batch_to(&plan, &Sources::nodes(&sources), &[1600], &ctx, |_| Ok(()));
+            assert!(outside.is_err());
         }
     }
 }

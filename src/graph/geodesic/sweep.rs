@@ -10,7 +10,8 @@
 //!
 //! A lane's values depend on the order and the weights alone, never on the
 //! other lanes. The pass down may stop early: positions before the stop never
-//! look at those after it, which halves the work for all pairs.
+//! look at those after it, which halves the work for all pairs. And for the distances to a
+//! few nodes it passes through their ancestors alone, of which there are about √n in the plane.
 
 use super::contraction::{Supernode, Supernodes};
 use super::sources::Seed;
@@ -39,6 +40,19 @@ pub(super) fn solve(
     scratch: &mut Scratch,
     ctx: &Ctx,
 ) -> Result<()> {
+    solve_to(graph, seeds, None, lanes, scratch, ctx)
+}
+
+/// The same for the positions of some supernodes only, which are `wanted` with all their
+/// [`ancestors`]; what other lanes hold afterwards means nothing.
+pub(super) fn solve_to(
+    graph: &Supernodes,
+    seeds: &[Seed],
+    wanted: Option<&[u32]>,
+    lanes: &mut [[f64; LANES]],
+    scratch: &mut Scratch,
+    ctx: &Ctx,
+) -> Result<()> {
     for seed in seeds {
         let known = &mut lanes[seed.position as usize][seed.lane];
         *known = seed.distance.min(*known);
@@ -56,7 +70,37 @@ pub(super) fn solve(
             since_check = 0;
         }
     }
-    pulp::Arch::new().dispatch(Descend { graph, lanes, ctx })
+    pulp::Arch::new().dispatch(Descend { graph, wanted, lanes, ctx })
+}
+
+/// The supernodes of some positions and all that they look up to, ascending.
+pub(super) fn ancestors(graph: &Supernodes, positions: impl Iterator<Item = usize>) -> Vec<u32> {
+    let (mut met, mut found) = (vec![false; graph.len()], Vec::new());
+    for mut position in positions {
+        loop {
+            let index = graph.of(position);
+            if std::mem::replace(&mut met[index], true) {
+                break;
+            }
+            found.push(index as u32);
+            match graph.get(index).uppers.last() {
+                Some(&upper) => position = upper as usize,
+                None => break,
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+impl Scratch {
+    /// Make the lanes infinite that the last run to `wanted` has written.
+    pub(super) fn blank(&self, graph: &Supernodes, wanted: &[u32], lanes: &mut [[f64; LANES]]) {
+        for &index in self.path.iter().chain(wanted) {
+            let node = graph.get(index as usize);
+            lanes[node.begin..node.end].fill([f64::INFINITY; LANES]);
+        }
+    }
 }
 
 /// Mark the seeds and all their ancestors.
@@ -162,6 +206,8 @@ fn push_two(node: Supernode<'_>, place: usize, lanes: &mut [[f64; LANES]]) {
 /// Pull every position's value down from those it looks up to.
 struct Descend<'a> {
     graph: &'a Supernodes,
+    /// These supernodes only, ascending.
+    wanted: Option<&'a [u32]>,
     lanes: &'a mut [[f64; LANES]],
     ctx: &'a Ctx,
 }
@@ -171,10 +217,10 @@ impl pulp::WithSimd for Descend<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Result<()> {
-        let Descend { graph, lanes, ctx } = self;
+        let Descend { graph, wanted, lanes, ctx } = self;
         let mut since_check = 0;
-        for index in 0..graph.len() {
-            let node = graph.get(index);
+        for at in 0..wanted.map_or(graph.len(), <[u32]>::len) {
+            let node = graph.get(wanted.map_or(at, |wanted| wanted[at] as usize));
             let end = node.end.min(lanes.len());
             let mut position = node.begin;
             while position + 4 <= end {

@@ -40,12 +40,18 @@ impl Solver {
             self.weights.resize(k, share);
             return;
         }
-        let mut added = reg * trace;
+        let mut added = (reg * trace).max(0.0);
         self.regularize(k, added);
         while !self.solve_all(k) {
             // Singular, or indefinite where distances are not Euclidean: the least that
             // makes it definite, which the trace surely does.
             let more = (10.0 * added).max(LEAST_REG * trace);
+            if !more.is_finite() {
+                // A regularisation that is no number, as a forged model may have it.
+                self.weights.clear();
+                self.weights.resize(k, f64::NAN);
+                return;
+            }
             self.regularize(k, more - added);
             added = more;
         }

@@ -179,7 +179,7 @@ impl Contents<'_> {
         self.entries.iter().find(|entry| entry.name == name).map(|entry| self.view(entry))
     }
 
-    fn model<M: DeserializeOwned>(&self) -> std::result::Result<Fitted<M>, Fault> {
+    fn model<M: Model + DeserializeOwned>(&self) -> std::result::Result<Fitted<M>, Fault> {
         let named = self.entries.iter().map(|entry| (entry.name.as_str(), self.view(entry)));
         let arrays = reader::Arrays::new(named, self.bytes.len());
         let version = &self.header.version;
@@ -219,14 +219,17 @@ impl<'a> Saved<'a> {
     }
 
     /// The model, if it is one of `method`.
-    fn model<M: DeserializeOwned>(&self, method: &str) -> std::result::Result<Fitted<M>, Fault> {
+    fn model<M: Model + DeserializeOwned>(&self, method: &str) -> std::result::Result<Fitted<M>, Fault> {
         if self.method() != method {
             return Err(Fault(format!("it is a model of {}, not of {method}", self.method())));
         }
-        match self {
-            Saved::First(_, bytes) => first::read(bytes),
-            Saved::Now(contents) => contents.model(),
-        }
+        let fitted: Fitted<M> = match self {
+            Saved::First(_, bytes) => first::read(bytes)?,
+            Saved::Now(contents) => contents.model()?,
+        };
+        let parts = fitted.model.check_parts();
+        parts.map_err(|why| Fault(format!("its model does not fit together: {why}")))?;
+        Ok(fitted)
     }
 
     /// From a file.
@@ -243,18 +246,22 @@ impl<'a> Saved<'a> {
     }
 
     /// The model of a file, if it is one of `method`.
-    pub(crate) fn model_of_file<M: DeserializeOwned>(&self, method: &str, path: &Path) -> Result<Fitted<M>> {
+    pub(crate) fn model_of_file<M: Model + DeserializeOwned>(
+        &self,
+        method: &str,
+        path: &Path,
+    ) -> Result<Fitted<M>> {
         self.model(method).map_err(|why| why.reading(path))
     }
 }
 
 /// The model of `method` in a file.
-pub(crate) fn load<M: DeserializeOwned>(method: &str, path: &Path) -> Result<Fitted<M>> {
+pub(crate) fn load<M: Model + DeserializeOwned>(method: &str, path: &Path) -> Result<Fitted<M>> {
     Saved::open(path)?.model_of_file(method, path)
 }
 
 /// The model of `method` that [`Fitted::save`] wrote; anything else is refused.
-pub(crate) fn read<M: DeserializeOwned>(method: &str, bytes: &[u8]) -> Result<Fitted<M>> {
+pub(crate) fn read<M: Model + DeserializeOwned>(method: &str, bytes: &[u8]) -> Result<Fitted<M>> {
     Saved::from_bytes(Cow::Borrowed(bytes)).and_then(|saved| saved.model(method)).map_err(Fault::restoring)
 }
 
