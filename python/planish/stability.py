@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
@@ -106,6 +105,8 @@ class Stability:
         """
         if not 0 < level < 1:
             raise ParameterError(f"parameter `level`: must be between 0 and 1, got {level!r}")
+        from scipy.stats import chi2  # a third of a second, for this one number
+
         width = self.mean.shape[1]
         values, vectors = np.linalg.eigh(self.covariance)
         lengths = np.sqrt(np.maximum(values, 0) * chi2.ppf(level, width))
