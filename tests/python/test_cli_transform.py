@@ -107,6 +107,16 @@ def test_another_number_of_columns(folder, capfd):
     assert not (folder / "placed.npy").exists()
 
 
+def test_columns_of_the_model_cannot_be_left_out(folder, capfd):
+    fitted("-m", "pca", "-x", "name")
+    common = ["transform", "m.planish", "new.csv", "-o", "placed.csv", "--exclude"]
+    assert run([*common, "n*"]) == 0
+    assert run([*common, "y"]) == 2
+    assert capfd.readouterr().err == (
+        "planish transform: --exclude: the model takes the column 'y', it was fitted on it\n"
+    )
+
+
 def test_missing_values_in_a_later_batch(folder, capfd):
     fitted("-m", "pca", "-x", "name")
     lines = (folder / "new.csv").read_text().splitlines()
@@ -261,7 +271,9 @@ def test_ended_in_the_middle_of_writing(how, folder):
     left = list(folder.glob(".placed.csv.*.part*"))
     if how == signal.SIGKILL:
         assert process.returncode == -signal.SIGKILL
-        assert len(left) == 1  # beside it, under a name of its own
+        assert len(left) == 1  # beside it, under a name of its own, until it is written again
+        assert run(["transform", "m.planish", "new.csv", "-o", "placed.csv"]) == 0
+        assert list(folder.glob(".placed.csv.*.part*")) == []
     else:
         assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[how]
         assert error.strip() == {signal.SIGINT: "planish: interrupted", signal.SIGTERM: ""}[how]
