@@ -474,7 +474,10 @@ def test_an_old_pickle_can_be_saved_as_a_file(tmp_path):
 
 
 def test_a_file_of_format_2_is_read():
-    """Written when format 2 was new: what later versions must still read."""
+    """Written by 0.1.0: what later versions must still read."""
+    info = planish.model_files.inspect(GOLDEN / "format-2-isomap.planish")
+    assert (info.version, info.format) == ("0.1.0", 2)
+    assert {name.partition(".")[0] for name, *_ in info.arrays} == {"model"}  # as the guide says
     loaded = planish.load(GOLDEN / "format-2-isomap.planish")
     X = golden_points()
     expected = planish.Isomap(n_neighbors=5).fit(X)
