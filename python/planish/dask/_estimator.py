@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .. import _core
 from .._threads import thread_count
 from ..exceptions import InputError, ParameterError
+from ..landmark_mds import LandmarkMDS
 from ._blocks import Blocks, as_collection, blocks_of, is_collection, looked_at, require_same
 from ._run import Run, shared
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
+#: Rows that "auto" looks at, as many as one machine does (`dimension/auto.rs`).
+MOST_ROWS = 3_000
 #: Attributes that live on the cluster: neither pickled nor taken along.
 _ON_CLUSTER = ("_cluster", "embedding_")
 
@@ -188,15 +192,19 @@ def gathered(estimator: Any, blocks: Blocks, parts: list[Any], width: int, run: 
     return as_collection(blocks, parts, width, blocks.dtype, estimator.get_feature_names_out(), run)
 
 
-def number_of_components(estimator: Any) -> int:
-    """Return the number of coordinates asked for; what the data is like is not looked at here."""
+def number_of_components(estimator: Any, blocks: Blocks, metric: dict[str, Any], run: Run) -> int:
+    """Return the number of coordinates asked for; "auto" is settled by a sample of the rows."""
     count = estimator.n_components
-    if isinstance(count, str) and count == "auto":
-        raise ParameterError(
-            "parameter `n_components`: 'auto' looks at rows that are in one place; on Dask give a "
-            "number, such as planish.dimension.estimate(X[:10000].compute()).dimension rounded"
-        )
-    return cast("int", count)
+    if not (isinstance(count, str) and count == "auto"):
+        return cast("int", count)
+    seen = np.arange(blocks.rows)
+    if blocks.rows > MOST_ROWS:
+        seen = np.sort(_core.random_rows(blocks.rows, MOST_ROWS, 0))
+    sample = blocks.gather(seen, run)
+    # What one machine finds for these rows: the number depends on the metric, not on the method.
+    enough = min(len(sample), blocks.columns + 1)
+    asked = LandmarkMDS("auto", n_landmarks=enough, **metric).fit(sample)
+    return int(asked.n_components_)
 
 
 def row_numbers(landmarks: Any, rows: int, n_components: int) -> Any:
