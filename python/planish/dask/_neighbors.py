@@ -1,9 +1,9 @@
 """Exact neighbours of rows that are in no one place: pairs of blocks, and a merge.
 
 Every pair of blocks meets in one task, which searches each in the other by the search of
-one machine; that one reports distances whose bits do not depend on what else is searched. The lists a row gets
-from different blocks are merged by (distance, global row): in any order and in any
-grouping the result is the list that one machine finds, to the index, ties included.
+one machine. That reports distances whose bits do not depend on what else is searched, and
+the lists a row gets from different blocks are merged by (distance, global row): in any order
+and in any grouping the result is the list that one machine finds, to the index, ties included.
 
 Cost: n² D multiplications for many columns (the products of two blocks are made for each
 direction), and for few a tree search per row and block; n k numbers move for each block.
