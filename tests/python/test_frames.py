@@ -439,6 +439,11 @@ def test_functions_say_which_column_of_a_frame_is_text(frame, name, call):
         call(KINDS["lazy"](frame), X[:, :2])
 
 
+def test_a_method_in_the_place_of_columns_is_told(frame):
+    with pytest.raises(ParameterError, match=r"no column 'isomap'; .* is method='isomap'$"):
+        embed(frame, "isomap")
+
+
 def test_a_comparison_wants_rows(frame):
     with pytest.raises(InputError, match=r"LazyFrame, .*X.collect\(\)"):
         planish.compare(KINDS["lazy"](frame))
