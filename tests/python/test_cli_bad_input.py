@@ -218,6 +218,7 @@ def test_wrong_uses(name, folder, capfd):
     refused(capfd, ["embed", *arguments], code, said)
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("kind", ["csv", "parquet", "arrow", "npy", "npz"])
 def test_a_full_device(kind, folder, capfd):
     np.save("t.npy", POINTS)
@@ -226,6 +227,7 @@ def test_a_full_device(kind, folder, capfd):
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npy"])
 def test_a_disk_that_is_full_in_the_middle(kind, folder, capfd, monkeypatch):
     import resource
@@ -253,6 +255,7 @@ def test_a_failure_of_one_output_leaves_them_all(folder, capfd, monkeypatch):
     refused(capfd, arguments, 1, "No space left on device")
 
 
+@pytest.mark.linux
 def test_what_a_killed_process_left_is_removed_and_what_another_one_writes_is_not(folder):
     with staging.Outputs() as first, staging.Outputs() as second:
         written = first.stage("m.csv")
@@ -271,6 +274,7 @@ def test_what_a_killed_process_left_is_removed_and_what_another_one_writes_is_no
     assert (folder / "m.csv").read_text() == "half"
 
 
+@pytest.mark.linux
 def test_permissions_and_links_of_the_output_stay(folder):
     np.save("t.npy", POINTS)
     (folder / "real.csv").write_text("old")

@@ -210,6 +210,7 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
+@pytest.mark.linux
 def test_an_input_larger_than_memory(folder):
     """160 MB in a process that may take 96 MB more; what needs all of it at once fails there."""
     rows, columns = 500_000, 40
@@ -241,8 +242,10 @@ def test_an_input_larger_than_memory(folder):
     assert whole.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_ended_in_the_middle_of_writing(how, folder):
+@pytest.mark.linux
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT", "SIGTERM"])
+def test_ended_in_the_middle_of_writing(name, folder):
+    how = signal.Signals[name]
     fitted("-m", "pca", "-x", "name")
     (folder / "placed.csv").write_text("as it was")
     process = subprocess.Popen(

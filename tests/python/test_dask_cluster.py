@@ -28,6 +28,7 @@ LIMIT = 500_000_000
 CLOSE = {"rtol": 0, "atol": 1e-10}
 
 pytestmark = [
+    pytest.mark.linux,
     # A slow or busy disk, of which Dask tells.
     pytest.mark.filterwarnings("ignore:Creating scratch directories is taking:UserWarning"),
     # So few points of a roll have shortcuts.
