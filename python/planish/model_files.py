@@ -50,6 +50,13 @@ def write(estimator: CoreTransformer, path: str | os.PathLike[str]) -> None:
             f"{name} is a class of your own, and a model file holds only those of planish; use "
             "pickle, or fit the class it is derived from"
         )
+    held = estimator._model.method
+    if held != getattr(type(estimator), "_method", held):
+        # Of rows in blocks: `planish.dask.linear`.
+        raise ParameterError(
+            f"this {name} was fitted on Dask, by the axes that {held} finds, which no model file "
+            f"holds; fit planish.dask.{held}, which places rows in the same way, or use pickle"
+        )
     encode = Encoder()
     parameters = _parameters(estimator, encode)
     try:

@@ -170,6 +170,40 @@ def test_auto_takes_as_many_coordinates_as_one_machine(name, params):
         np.testing.assert_allclose(found, up_to_sign(found, one.transform(X)), atol=1e-8)
 
 
+@pytest.mark.parametrize("in_memory", [False, True])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        on_dask.PCA(2),
+        on_dask.LandmarkMDS(2, n_landmarks=20),
+        on_dask.Isomap(n_neighbors=8, sample_size=150),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_file_holds_the_estimator_for_data_in_memory(estimator, in_memory, tmp_path):
+    X = swiss_roll(300)
+    found = clone(estimator).fit(X if in_memory else in_blocks(X, 100))
+    found.save(tmp_path / "model.planish")
+    loaded = planish.load(tmp_path / "model.planish")
+    assert type(loaded) is getattr(planish, type(estimator).__name__)
+    np.testing.assert_array_equal(loaded.transform(X[:9] + 0.01), found.transform(X[:9] + 0.01))
+    if in_memory and hasattr(found, "embedding_"):
+        np.testing.assert_array_equal(loaded.embedding_, found.embedding_)
+
+
+def test_what_a_file_cannot_hold_is_not_written(tmp_path):
+    X = in_blocks(swiss_roll(300), 100)
+    found = on_dask.LandmarkIsomap(n_neighbors=8, n_landmarks=20).fit(X)
+    with pytest.raises(UnsupportedError, match="training rows, which are on the cluster"):
+        found.save(tmp_path / "model.planish")
+    by_axes = on_dask.ClassicalMDS(2).fit(X)
+    for one in (by_axes, by_axes.to_local()):
+        with pytest.raises(ParameterError, match=r"fit planish.dask.PCA, which .* same way"):
+            one.save(tmp_path / "model.planish")
+    on_dask.ClassicalMDS(2).fit(swiss_roll(300)).save(tmp_path / "model.planish")
+    assert type(planish.load(tmp_path / "model.planish")) is planish.ClassicalMDS
+
+
 def test_auto_looks_at_a_sample_of_many_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(7000, 2)) @ rng.normal(size=(2, 9))
@@ -516,6 +550,19 @@ def test_what_needs_all_distances_is_refused():
     equal = in_blocks(np.ones((40, 3)), 20)
     for auto in (on_dask.PCA, on_dask.ClassicalMDS, on_dask.LandmarkMDS):
         wrong(equal, "`n_components`.*give a number", ParameterError, auto(n_components="auto"))
+    for kind, params in (
+        (on_dask.LandmarkMDS, {"n_components": "two"}),
+        (on_dask.ClassicalMDS, {"n_components": "mle"}),
+        (on_dask.ClassicalMDS, {"n_components": 0.5}),
+        (on_dask.LandmarkIsomap, {"n_neighbors": 4.5}),
+        (on_dask.LandmarkIsomap, {"n_neighbors": True}),
+        (on_dask.LandmarkIsomap, {"n_landmarks": "all"}),
+        (on_dask.LandmarkIsomap, {"n_neighbors": None, "radius": "far"}),
+    ):
+        said = rf"`{list(params)[-1]}`: expected a (whole )?number"
+        wrong(X, said, ParameterError, kind(**params))
+    with pytest.raises(ParameterError, match="`n_neighbors`: expected a whole number"):
+        on_dask.kneighbors(X, 2.5)
     wrong(X, "`algorithm`", ParameterError, on_dask.LandmarkMDS(algorithm="fastmap"))
     wrong(X, "`origin`", ParameterError, on_dask.ClassicalMDS(origin=3))
 

@@ -12,6 +12,7 @@ direction), and for few a tree search per row and block; n k numbers move for ea
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .. import _core, _data
 from .._metrics import resolve_metric
 from ..exceptions import InputError, ParameterError
 from ._blocks import Blocks
+from ._parameters import whole_number
 from ._run import Run
 
 #: Lists that are merged by one task.
@@ -66,7 +68,11 @@ def rule_of(
             "'correlation'"
         )
     if n_neighbors is not None:
-        n_neighbors = int(n_neighbors)
+        n_neighbors = whole_number("n_neighbors", n_neighbors, "None")
+    for name, value in (("radius", radius), ("p", p)):
+        allowed = value is None and name == "radius"
+        if not allowed and (isinstance(value, bool) or not isinstance(value, Real)):
+            raise ParameterError(f"parameter `{name}`: expected a number, got {value!r}")
     radius = None if radius is None else float(radius)
     return Rule(n_neighbors, radius, str(found.name), float(found.p), str(algorithm), threads)
 

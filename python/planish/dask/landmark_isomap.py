@@ -14,16 +14,9 @@ from .. import landmark_mds as _landmark_mds
 from ..exceptions import ParameterError, UnsupportedError
 from . import _graph, _partitions, _paths
 from ._blocks import Blocks, blocks_of, is_collection, looked_at
-from ._estimator import (
-    OnDask,
-    gathered,
-    landmark_count,
-    mapped,
-    number_of_components,
-    row_numbers,
-    takes,
-)
+from ._estimator import OnDask, gathered, mapped, takes
 from ._neighbors import Rule, check_rule, neighbor_lists, rule_of
+from ._parameters import landmark_count, number_of_components, row_numbers
 from ._place import new_placed, placed, rows_of, select, spread, written
 from ._run import Run, compute, persist, shared, workers
 from .landmark_mds import from_sample

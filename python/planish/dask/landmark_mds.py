@@ -11,7 +11,8 @@ from .. import landmark_mds as _local
 from .._random import seed_of
 from ..exceptions import ParameterError, UnsupportedError
 from ._blocks import Blocks
-from ._estimator import OnDask, landmark_count, mapped, number_of_components, row_numbers
+from ._estimator import OnDask, mapped
+from ._parameters import landmark_count, number_of_components, row_numbers
 from ._run import Run
 
 #: Rows among which landmarks are looked for, where all rows are in no one place.

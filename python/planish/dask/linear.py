@@ -13,8 +13,9 @@ from .._inputs import Points
 from .._metrics import resolve_metric
 from ..exceptions import ParameterError, UnsupportedError
 from ._blocks import Blocks, is_collection
-from ._estimator import OnDask, mapped, number_of_components
+from ._estimator import OnDask, mapped
 from ._moments import moments_of
+from ._parameters import number_of_components
 from ._run import Run
 
 
@@ -50,7 +51,8 @@ class PCA(OnDask, _pca.PCA):
 
     def _fit_blocks(self, blocks: Blocks, run: Run) -> None:
         params = self._core_params(blocks.rows)
-        params["n_components"] = number_of_components(self, blocks, {}, run)
+        if isinstance(self.n_components, str) and self.n_components == "auto":
+            params["n_components"] = number_of_components(self, blocks, {}, run)
         model = _model_of(params, blocks, run, self._threads())
         self._keep(model, Points(), blocks.dtype)
         self.n_samples_ = blocks.rows
