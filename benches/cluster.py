@@ -1,6 +1,7 @@
 """planish.dask on 2 and 4 worker processes against one process, and a cost model.
 
     python benches/cluster.py [--quick] [--rows N ...] [--workers W ...] [--repeats R]
+    python benches/cluster.py --beyond
 
 The job is landmark Isomap of a Swiss roll with random columns added, given landmarks. One
 process has one thread, a worker too. Measured are the time of the fit with all coordinates
@@ -8,6 +9,9 @@ on their workers, the seconds that tasks of each kind computed, and the bytes th
 sent each other. The constants of the cost model come from the smallest number of rows; the
 other sizes are predicted by it, and so are 10⁶, 10⁸ and 10⁹. Results go to
 build/cluster.json too.
+
+With --beyond it is one fit of data that is larger than any worker may hold, on three workers,
+and a comparison of its coordinates with those of one process. It takes minutes.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import argparse
 import json
 import math
 import os
+import resource
 import time
 import warnings
 from dataclasses import asdict, dataclass
@@ -59,6 +64,8 @@ class Run:
 def main() -> int:
     options = parse_options()
     warnings.simplefilter("ignore")
+    if options.beyond:
+        return beyond()
     report: dict[str, Any] = {"cores": len(os.sched_getaffinity(0)), "runs": [], "alone": {}}
     for rows in options.rows:
         report["alone"][rows] = min(alone(rows) for _ in range(options.repeats))
@@ -102,6 +109,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 20_000, 40_000])
     parser.add_argument("--workers", type=int, nargs="+", default=[2, 4])
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--beyond", action="store_true", help="more data than a worker may hold")
     parser.add_argument("--quick", action="store_true", help="small sizes, once")
     options = parser.parse_args()
     if options.quick:
@@ -109,16 +117,63 @@ def parse_options() -> argparse.Namespace:
     return options
 
 
-def cluster(workers: int) -> LocalCluster:
+def cluster(workers: int, memory: str = "4GB") -> LocalCluster:
     dask.config.set({"distributed.worker.profile.enabled": False})
     return LocalCluster(
         n_workers=workers,
         threads_per_worker=1,
         processes=True,
-        memory_limit="4GB",
+        memory_limit=memory,
         dashboard_address=None,
         silence_logs=50,
     )
+
+
+# -- more data than a worker may hold --------------------------------------------------------
+
+#: Few rows of very many columns, because the work grows with the square of the rows.
+BEYOND_ROWS, BEYOND_COLUMNS, BEYOND_BLOCK, BEYOND_LIMIT = 600, 150_000, 40, 700_000_000
+
+
+def beyond() -> int:
+    """Fit landmark Isomap to data that no worker may hold; 0 if it is what one process finds."""
+    chunks = ((BEYOND_BLOCK,) * (BEYOND_ROWS // BEYOND_BLOCK), (BEYOND_COLUMNS,))
+    params = {"n_neighbors": 8, "landmarks": np.arange(0, BEYOND_ROWS, 20)}
+    with cluster(3, f"{BEYOND_LIMIT}B") as made, Client(made) as client:
+        client.wait_for_workers(3)
+        X = da.map_blocks(
+            lambda block_info=None: sheet(*block_info[None]["array-location"][0]),
+            chunks=chunks,
+            dtype=float,
+            meta=np.empty((0, 0)),
+        ).persist()
+        wait(X)
+        assert X.nbytes > BEYOND_LIMIT
+        start = time.perf_counter()
+        found = on_dask.LandmarkIsomap(**params).fit(X).embedding_.compute()
+        seconds = time.perf_counter() - start
+        peak = max(client.run(lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss).values())
+        moved = bytes_moved(client)
+    firsts = range(0, BEYOND_ROWS, BEYOND_BLOCK)
+    Z = np.vstack([sheet(first, first + BEYOND_BLOCK) for first in firsts])
+    one = planish.LandmarkIsomap(**params).fit(Z).embedding_
+    error = float(np.abs(found - one).max() / np.abs(one).max())
+    print(
+        f"X has {X.nbytes / 1e6:.0f} MB, a worker may take {BEYOND_LIMIT / 1e6:.0f} MB and took "
+        f"{peak * 1024 / 1e6:.0f} MB at most; {seconds:.1f} s, {moved / 1e6:.0f} MB moved; "
+        f"{error:.1e} from one process"
+    )
+    return 0 if error < 1e-10 else 1
+
+
+def sheet(first: int, last: int) -> np.ndarray:
+    """Rows of a sheet that lies bent in very many columns."""
+    along, across = np.random.default_rng(first).random((2, last - first))
+    bent = np.column_stack([np.cos(2 * along), np.sin(2 * along), across])
+    return bent @ np.random.default_rng(1).normal(size=(3, BEYOND_COLUMNS))
+
+
+# -- a cost model ------------------------------------------------------------------------------
 
 
 def points(rows: int) -> np.ndarray:

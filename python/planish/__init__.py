@@ -20,18 +20,28 @@ if TYPE_CHECKING:
     __version__: str
 
 
-def _home_of(name: str) -> str | None:
-    """Return the module that ``_api.py`` imports a name from, without importing anything."""
+def _homes() -> dict[str, str]:
+    """Return the module of every public name, as ``_api.py`` says it, without importing that.
+
+    The imports are written out there for type checkers and editors; read from there, the names
+    need no second list. Where the package has no source files, all of it is imported.
+    """
+    import ast
     from importlib.util import find_spec
 
     api = find_spec(f"{__name__}._api")
     source = getattr(api.loader, "get_source", None) if api else None
-    text = source(api.name) if api and source else None
-    for line in (text or "").splitlines():
-        match line.split():
-            case ["from", home, "import", what, "as", alias] if what == alias == name:
-                return home
-    return None
+    text = source(f"{__name__}._api") if source else None
+    if text is None:
+        from . import _api
+
+        return {name: "._api" for name in vars(_api) if not name.startswith("_")}
+    return {
+        alias.asname or alias.name: "." * line.level + (line.module or "")
+        for line in ast.parse(text).body
+        if isinstance(line, ast.ImportFrom)
+        for alias in line.names
+    }
 
 
 def __getattr__(name: str) -> Any:
@@ -39,24 +49,20 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("planish")
-    if name != "__all__" and name.startswith("_"):
+    homes = _homes() if name == "__all__" or not name.startswith("_") else {}
+    if name == "__all__":
+        return [*sorted(homes), "__version__"]
+    if name not in homes:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     from . import _deferred
 
     _deferred.import_sklearn()
-    if home := _home_of(name):
-        from importlib import import_module
-
-        module = import_module(home if home != "." else f".{name}", __name__)
-        globals()[name] = module if home == "." else getattr(module, name)
-        return globals()[name]
-    from . import _api
-
-    public = {key: value for key, value in vars(_api).items() if not key.startswith("_")}
-    globals().update(public, __all__=[*sorted(public), "__version__"])
-    if name != "__all__" and name not in public:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals()[name]
+    home = homes[name]
+    module = import_module(f".{name}" if home == "." else home, __name__)
+    globals()[name] = found = module if home == "." else getattr(module, name)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from sklearn.utils.validation import check_array
 
 from .exceptions import InputError, ParameterError
 
@@ -149,28 +150,41 @@ def is_vectors(frame: nw.DataFrame[Any], name: Any) -> bool:
     return isinstance(first, (np.ndarray, list, tuple))
 
 
-def require_rows(X: Any) -> None:
+def checked_matrix(X: Any, name: str = "X", *, instead: str = "", **settings: Any) -> Any:
+    """Return X as ``check_array`` does; where it is a frame and no matrix, say why.
+
+    `instead` is what else may be done with the frame, if anything.
+    """
+    require_collected(X, name, instead)
+    try:
+        return check_array(X, input_name=name, **settings)
+    except (TypeError, ValueError) as error:
+        _refuse_text(X, name, instead, error)
+        raise
+
+
+def require_collected(X: Any, name: str = "X", instead: str = "") -> None:
     """Refuse a lazy frame, which scikit-learn would take for an array of one object."""
     if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
         raise InputError(
-            f"X is a {type(X).__name__}, which has no rows yet; pass X.collect(), or embed it by "
-            "planish.embed(X, ...)"
+            f"{name} is a {type(X).__name__}, which has no rows yet; pass {name}.collect()"
+            + (f", or {instead}" if instead else "")
         )
 
 
-def refuse_text(X: Any, error: Exception) -> None:
-    """Say why a data frame is no matrix, if X is one: which column holds no numbers."""
+def _refuse_text(X: Any, name: str, instead: str, error: Exception) -> None:
+    """Name the column that holds no numbers, if X is a data frame."""
     if not nw.dependencies.is_into_dataframe(X):
         return
     try:
         schema = nw.from_native(X).schema
     except Exception:  # what scikit-learn says stands
         return
-    for name, dtype in schema.items():
+    for column, dtype in schema.items():
         if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
             raise InputError(
-                f"column {name!r} of X holds {dtype}, not numbers: {error}; choose columns by "
-                "X[...], or embed it by planish.embed(X, columns=...)"
+                f"column {column!r} of {name} holds {dtype}, not numbers: {error}; choose columns "
+                f"by {name}[...]" + (f", or {instead}" if instead else "")
             ) from error
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
 from . import _core, _data
+from ._columns import checked_matrix
 from ._metrics import resolve_metric
 from ._random import check_seed, seed_of
 from ._threads import thread_count
@@ -133,14 +133,13 @@ def compare(
     check_seed(random_state)
     chosen = resolve_metric(metric, 2, metric_params)
     placed = coordinates(Y, "Y")
-    rows = check_array(
+    rows = checked_matrix(
         X,
         accept_sparse=False if chosen.precomputed else "csr",
         dtype=[np.float64, np.float32],
         ensure_all_finite=False,
         ensure_min_samples=0,
         ensure_min_features=0,
-        input_name="X",
     )
     if rows.shape[0] != placed.shape[0]:
         raise InputError(
@@ -181,12 +180,8 @@ def coordinates(Y: Any, name: str) -> Any:
                 "that its transform returns"
             )
         Y = Y.embedding_
-    return check_array(
-        Y,
-        dtype=np.float64,
-        ensure_all_finite="allow-nan",
-        ensure_min_samples=0,
-        input_name=name,
+    return checked_matrix(
+        Y, name, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=0
     )
 
 

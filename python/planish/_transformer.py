@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core, _data
 from ._callbacks import CallbackSupport, FitTasks
-from ._columns import refuse_text, require_rows
+from ._columns import checked_matrix
 from ._inputs import Input
 from ._progress import Report, progress
 from ._threads import thread_count
@@ -90,20 +90,15 @@ class CoreTransformer(  # type: ignore[misc, unused-ignore]
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the shape and the type of X; the core checks the values."""
-        require_rows(X)
-        try:
-            checked = check_array(
-                X,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                order="C",
-                ensure_all_finite=False,
-                estimator=self,
-                input_name="X",
-            )
-        except (TypeError, ValueError) as error:
-            refuse_text(X, error)
-            raise
+        checked = checked_matrix(
+            X,
+            instead="embed it by planish.embed(X, columns=...)",
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            estimator=self,
+        )
         if not reset and checked.shape[1] != self.n_features_in_:
             # As scikit-learn: a NaN is reported before a wrong number of columns.
             _data.require_finite(checked)

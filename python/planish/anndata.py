@@ -14,9 +14,18 @@ import numpy as np
 from scipy import sparse
 
 from . import _data
+from ._anndata_neighbors import (
+    MARK,
+    connectivities,
+    graph_of,
+    key_for,
+    mapping,
+    require_key,
+    version_of_planish,
+    write,
+)
 from ._methods import Method, key_of, prepared
 from .exceptions import InputError, ParameterError
-from .kneighbors_transformer import KNeighborsTransformer
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -27,10 +36,6 @@ __all__ = ["embed"]
 
 # Columns up to which the data itself is embedded where nothing is said, as scanpy does.
 _FEW = 50
-# Marks what planish wrote and may replace.
-_MARK = "planish_version"
-# What takes `n_neighbors` for something else than a graph of neighbours.
-_NO_GRAPH = ("SammonMapping",)
 
 
 def embed(
@@ -133,25 +138,28 @@ def embed(
     key = key_of(estimator) if key_added is None else key_added
     keys = _Keys(key, f"X_{key}" if key_added is None else key_added)
     keys.require_free(adata)
+    require_key(adata, neighbors_key, keys.uns)
     rows, source = _representation(adata, use_rep, n_pcs, layer)
     _require_finite(adata, rows, source)
     found = estimator.transform(rows) if fitted else estimator.fit_transform(rows)
     graph = None
     if neighbors_key is not None and not fitted:
-        graph = _neighbors(estimator, rows)
+        graph = graph_of(estimator, rows)
     if graph is None and neighbors_key not in (None, "auto"):
         raise ParameterError(
             f"parameter `neighbors_key`: {type(estimator).__name__} as it is here has no graph of "
             "nearest neighbours to write; pass neighbors_key=None"
         )
+    links = None if graph is None else connectivities(graph.distances)
+    # Whatever may fail has been done.
     target = adata.copy() if copy else adata
     target.obsm[keys.obsm] = np.asarray(found)
     described = {"params": {**_plain(estimator), **source}, "method": type(estimator).__name__}
     if graph is not None:
-        where = _neighbors_key(target, neighbors_key, key)
-        _write_neighbors(target, where, graph, source)
+        where = key_for(target, neighbors_key, key)
+        write(target, where, graph, links, source)
         described["neighbors_key"] = where
-    target.uns[keys.uns] = {**described, _MARK: _version()}
+    target.uns[keys.uns] = {**described, MARK: version_of_planish()}
     return target if copy else None
 
 
@@ -164,7 +172,7 @@ class _Keys:
 
     def require_free(self, adata: Any) -> None:
         """Refuse to replace what somebody else wrote; our own results are replaced."""
-        ours = _MARK in _mapping(adata.uns.get(self.uns))
+        ours = MARK in mapping(adata.uns.get(self.uns))
         for name, there in (("obsm", self.obsm in adata.obsm), ("uns", self.uns in adata.uns)):
             if there and not ours:
                 key = self.obsm if name == "obsm" else self.uns
@@ -268,99 +276,6 @@ def _require_finite(adata: Any, rows: Any, source: dict[str, Any]) -> None:
     )
 
 
-# -- neighbours -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Graph:
-    """The nearest neighbours of each cell, and how they were found."""
-
-    distances: Any
-    n_neighbors: int
-    metric: str
-
-
-def _neighbors(estimator: Any, rows: Any) -> _Graph | None:
-    """Search the neighbours that a method on a neighbourhood graph is made from."""
-    given = getattr(estimator, "n_neighbors_", getattr(estimator, "n_neighbors", None))
-    metric: Any = getattr(estimator, "metric", "euclidean")
-    other = getattr(estimator, "affinity", "nearest_neighbors") != "nearest_neighbors"
-    listed = getattr(estimator, "neighbors", None) is not None
-    if (
-        type(estimator).__name__ in _NO_GRAPH
-        or not isinstance(given, (int, np.integer))
-        or getattr(estimator, "radius", None) is not None
-        or (isinstance(metric, str) and metric == "precomputed")
-        or other
-        or listed
-    ):
-        return None
-    search = KNeighborsTransformer(
-        n_neighbors=int(given),
-        metric=metric,
-        p=getattr(estimator, "p", 2),
-        metric_params=getattr(estimator, "metric_params", None),
-        n_jobs=getattr(estimator, "n_jobs", None),
-    ).fit(rows)
-    lengths, indices = search.kneighbors()
-    count = rows.shape[0]
-    indptr = np.arange(count + 1) * int(given)
-    distances = _data.csr(lengths.ravel(), indices.ravel(), indptr, (count, count))
-    plain = search.effective_metric_
-    return _Graph(distances, int(given), plain if isinstance(plain, str) else plain.__name__)
-
-
-def connectivities(distances: Any) -> Any:
-    """Turn distances to nearest neighbours into Gaussian weights, symmetric.
-
-    Each cell has a width, the median distance to its neighbours; that of a cell equal to most
-    of its neighbours is the distance to the nearest of the others.
-    """
-    count = distances.shape[0]
-    squares = distances.data.astype(np.float64).reshape(count, -1) ** 2
-    widths = np.median(squares, axis=1)
-    positive = np.where(squares > 0, squares, np.inf).min(axis=1)
-    widths = np.where(widths > 0, widths, positive)
-    some = widths[np.isfinite(widths)]
-    widths[~np.isfinite(widths)] = np.median(some) if some.size else 1.0
-    rows = np.repeat(np.arange(count), squares.shape[1])
-    columns = distances.indices
-    sums = widths[rows] + widths[columns]
-    factors = np.sqrt(2.0 * np.sqrt(widths[rows] * widths[columns]) / sums)
-    weights = factors * np.exp(-squares.ravel() / sums)
-    one_way = sparse.csr_array((weights, (rows, columns)), shape=distances.shape)
-    found = sparse.csr_matrix(one_way.maximum(one_way.T))
-    found.eliminate_zeros()
-    return found
-
-
-def _neighbors_key(adata: Any, wanted: str | None, key: str) -> str:
-    """Return where the neighbours go; "auto" leaves those of others alone."""
-    if wanted not in (None, "auto"):
-        return str(wanted)
-    there = "neighbors" in adata.uns or "distances" in adata.obsp
-    ours = _MARK in _mapping(adata.uns.get("neighbors"))
-    return "neighbors" if ours or not there else f"{key}_neighbors"
-
-
-def _write_neighbors(adata: Any, key: str, graph: _Graph, source: dict[str, Any]) -> None:
-    before = "" if key == "neighbors" else f"{key}_"
-    names = {kind: f"{before}{kind}" for kind in ("connectivities", "distances")}
-    adata.obsp[names["distances"]] = sparse.csr_matrix(graph.distances)
-    adata.obsp[names["connectivities"]] = connectivities(graph.distances)
-    adata.uns[key] = {
-        "connectivities_key": names["connectivities"],
-        "distances_key": names["distances"],
-        "params": {
-            "n_neighbors": graph.n_neighbors + 1,  # scanpy counts the cell itself
-            "method": "gauss",
-            "metric": graph.metric,
-            **source,
-        },
-        _MARK: _version(),
-    }
-
-
 # -- what is written ----------------------------------------------------------------------
 
 
@@ -381,15 +296,5 @@ def _plain(value: Any) -> Any:
     return getattr(value, "__name__", None) or repr(value)
 
 
-def _mapping(value: Any) -> Any:
-    return value if hasattr(value, "keys") else {}
-
-
 def _listed(there: Any) -> str:
     return "there are " + ", ".join(map(repr, there)) if len(there) else "there are none"
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("planish")

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 
+from ._columns import require_collected
 from ._docs import documented
 from ._embedding import Embedding
 from ._judging import quality_of
@@ -291,6 +292,7 @@ def compare(
 
 
 def _rows_of(X: Any) -> int:
+    require_collected(X)
     shape = getattr(X, "shape", None)
     try:
         return int(shape[0]) if shape else len(X)

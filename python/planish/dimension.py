@@ -13,9 +13,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
 from . import _core, _data, datasets
+from ._columns import checked_matrix
 from ._docs import documented
 from ._estimates import Estimate, Estimates, Scale
 from ._given_neighbors import given_neighbors
@@ -510,12 +510,8 @@ class _Search:
         self.verbose = verbose
         self.unsupported = False
         self.n_neighbors = _whole("n_neighbors", n_neighbors, 2)
-        rows = check_array(
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,
-            input_name="X",
+        rows = checked_matrix(
+            X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
         )
         self.n_samples = int(rows.shape[0])
         self.metric, self.p = "precomputed", 2.0

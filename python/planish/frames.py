@@ -9,7 +9,7 @@ import numpy as np
 
 from ._columns import chosen, is_vectors, part, require_numbers, vectors
 from ._embedding import Embedding
-from ._methods import Method, key_of, prepared
+from ._methods import Method, key_of, method_class, prepared
 from .exceptions import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -131,6 +131,11 @@ def embed(
         raise ParameterError(f"parameter `prefix`: expected a string or None, got {prefix!r}")
     table, again = _seen(frame)
     estimator, fitted = prepared(method, params)
+    if isinstance(columns, str) and columns not in table.columns and method_class(columns):
+        raise ParameterError(
+            f"parameter `columns`: the frame has no column {columns!r}; the method of that name is "
+            f"method={columns!r}"
+        )
     name = prefix if prefix is not None else key_of(estimator)
     _require_new(table.columns, [f"{name}_0"])
     data = _data_of(table, columns, estimator, fitted)

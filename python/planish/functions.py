@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from . import _core, _data
+from ._columns import checked_matrix
 from ._docs import documented
 from ._embedding import Embedding
 from ._kernels import NATIVE_KERNELS
@@ -327,12 +328,12 @@ def _search(
     accept_sparse = False if precomputed else "csr"
 
     def described(rows: Any, name: str) -> _data.CoreData:
-        checked = check_array(
+        checked = checked_matrix(
             rows,
+            name,
             accept_sparse=accept_sparse,
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
-            input_name=name,
         )
         return describe(checked)
 

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array
 
+from ._columns import checked_matrix
 from ._data import csr
 from ._docs import documented
 from ._random import check_seed
@@ -196,7 +196,9 @@ def suggest_n_neighbors(
 def checked_rows(X: Any) -> Any:
     """Return X as an array or a csr matrix of finite numbers, or raise an InputError."""
     try:
-        return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+        return checked_matrix(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    except InputError:
+        raise
     except (ValueError, TypeError) as fault:
         raise InputError(f"{fault} (planish.describe(X) tells where)") from fault
 

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array
 
 from . import _data
+from ._columns import checked_matrix
 from ._docs import documented
 from ._random import check_seed
 from ._stress import StressEmbedding
@@ -106,6 +105,8 @@ class Stability:
         """
         if not 0 < level < 1:
             raise ParameterError(f"parameter `level`: must be between 0 and 1, got {level!r}")
+        from scipy.stats import chi2  # a third of a second, for this one number
+
         width = self.mean.shape[1]
         values, vectors = np.linalg.eigh(self.covariance)
         lengths = np.sqrt(np.maximum(values, 0) * chi2.ppf(level, width))
@@ -351,12 +352,11 @@ def _checked(estimator: Any, X: Any) -> tuple[Any, bool]:
             f"{type(estimator).__name__}"
         )
     given = estimator._precomputed()
-    rows = check_array(
+    rows = checked_matrix(
         X,
         accept_sparse=False if given else "csr",
         dtype=[np.float64, np.float32],
         ensure_all_finite="allow-nan" if given else True,
-        input_name="X",
     )
     if given and rows.shape[0] != rows.shape[1]:
         raise InputError(f"given dissimilarities must be square, got shape {rows.shape}")

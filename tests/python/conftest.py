@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import sys
+from collections import Counter
 
 import hypothesis
 import numpy as np
@@ -44,14 +46,29 @@ for file, tested, modules in (
         absent.append("a Java")
     if absent:
         NOT_TESTED[file] = (tested, f"{', '.join(absent)} is not installed")
+if sys.platform == "win32":
+    for file, tested in (
+        ("test_cli_process.py", "the command line on a terminal"),
+        ("test_interrupt.py", "Ctrl-C"),
+    ):
+        NOT_TESTED[file] = (tested, "the tests send signals as Unix does")
 collect_ignore = list(NOT_TESTED)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is marked with `linux` on other systems."""
+    if sys.platform == "linux":
+        return
+    left_out = [item for item in items if item.get_closest_marker("linux")]
+    for file, count in Counter(item.path.name for item in left_out).items():
+        NOT_TESTED[file] = (f"{count} tests marked with linux", "this is another system")
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_terminal_summary(terminalreporter):
     for file, (tested, reason) in NOT_TESTED.items():
-        terminalreporter.write_line(
-            f"NOT TESTED: {tested} (tests/python/{file}), because {reason}."
-        )
+        terminalreporter.write_line(f"NOT TESTED: {tested} ({file}), because {reason}.")
 
 
 SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])

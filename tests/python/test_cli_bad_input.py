@@ -13,6 +13,7 @@ import pytest
 import planish
 from conftest import swiss_roll
 from planish.cli.app import run
+from planish.cli.files import staging
 
 POINTS = swiss_roll(60)
 
@@ -66,6 +67,8 @@ TABLES = {
     "other delimiter": ("a;b\n1;2\n", ["separated by ';', say --delimiter ';'"]),
     "other encoding": (b"a,b\n1,2\n3,\xe9\n".decode("latin1"), ["is not UTF-8"]),
     "other encoding of names": (b"a,\xe9\n1,2\n".decode("latin1"), ["the first line is not UTF-8"]),
+    "UTF-16": ("a,b\n1,2\n".encode("utf-16").decode("latin1"), ["iconv -f utf-16 -t utf-8"]),
+    "lines of an old Macintosh": ("a,b\r1,2\r", ["its lines end with CR alone", "tr '\\r' '\\n'"]),
     "an open quote": ('a,b\n1,2\n"3,4\n', ["t.csv: "]),
 }
 
@@ -191,7 +194,13 @@ USES = {
     "almost a column": (["t.csv", "-o", "m.csv", "--id", "aa"], 2, "did you mean a?"),
     "all columns left out": (["t.csv", "-o", "m.csv", "-x", "*"], 2, "no column is left"),
     "texts in npy": (["t.csv", "-o", "m.npy", "--id", "a"], 2, "write .npz, .parquet or .csv"),
-    "two outputs of a name": (["t.csv", "-o", "m.csv", "--save-model", "m.csv"], 1, "two outputs"),
+    "two outputs of a name": (["t.csv", "-o", "m.csv", "--save-model", "m.csv"], 2, "two outputs"),
+    "the same by another way": (
+        ["t.csv", "-o", "m.csv", "--save-model", "sub/../m.csv"], 2, "two outputs have the name",
+    ),
+    "the input as output": (
+        ["t.csv", "-o", "./t.csv"], 2, "t.csv: this is the table that is read; name another",
+    ),
     "a picture of no kind": (["t.csv", "-o", "m.csv", "--plot", "m.gif"], 2, "is no picture"),
     "a colour without a picture": (["t.csv", "-o", "m.csv", "--color", "a"], 2, "say --plot"),
     "threads": (["t.csv", "-o", "m.csv", "-j", "0"], 2, "--n-jobs: 0 threads"),
@@ -209,6 +218,7 @@ def test_wrong_uses(name, folder, capfd):
     refused(capfd, ["embed", *arguments], code, said)
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("kind", ["csv", "parquet", "arrow", "npy", "npz"])
 def test_a_full_device(kind, folder, capfd):
     np.save("t.npy", POINTS)
@@ -217,6 +227,7 @@ def test_a_full_device(kind, folder, capfd):
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
+@pytest.mark.linux
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npy"])
 def test_a_disk_that_is_full_in_the_middle(kind, folder, capfd, monkeypatch):
     import resource
@@ -244,6 +255,26 @@ def test_a_failure_of_one_output_leaves_them_all(folder, capfd, monkeypatch):
     refused(capfd, arguments, 1, "No space left on device")
 
 
+@pytest.mark.linux
+def test_what_a_killed_process_left_is_removed_and_what_another_one_writes_is_not(folder):
+    with staging.Outputs() as first, staging.Outputs() as second:
+        written = first.stage("m.csv")
+        written.write_text("half")
+        assert second.stage("m.csv") != written
+        left = folder / ".m.csv.0123abcd.part.csv"
+        others = [folder / ".m.csv.note.part.csv", folder / ".mm.csv.0123abcd.part.csv"]
+        for one in (left, *others):
+            one.write_text("old")
+        with staging.Outputs() as third:
+            third.stage("m.csv")
+            assert not left.exists()
+            assert written.read_text() == "half"
+        first.commit()
+    assert sorted(folder.iterdir()) == sorted([*others, folder / "m.csv"])
+    assert (folder / "m.csv").read_text() == "half"
+
+
+@pytest.mark.linux
 def test_permissions_and_links_of_the_output_stay(folder):
     np.save("t.npy", POINTS)
     (folder / "real.csv").write_text("old")

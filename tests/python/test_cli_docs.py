@@ -16,6 +16,8 @@ from conftest import swiss_roll
 from planish.cli import app
 from planish.cli.app import COMMANDS, run
 
+pytestmark = pytest.mark.linux  # lines for a shell
+
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Lines of a block that are commands of ours, alone or in a pipe.

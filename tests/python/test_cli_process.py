@@ -18,6 +18,8 @@ import pytest
 
 from conftest import swiss_roll
 
+pytestmark = pytest.mark.linux
+
 COMMAND = [sys.executable, "-m", "planish"]
 #: A fit that would take hours.
 LONG = ["embed", "long.npy", "-o", "map.csv", "-m", "mds", "--eps", "0", "--max-iter", "9999999"]

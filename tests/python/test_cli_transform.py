@@ -107,6 +107,16 @@ def test_another_number_of_columns(folder, capfd):
     assert not (folder / "placed.npy").exists()
 
 
+def test_columns_of_the_model_cannot_be_left_out(folder, capfd):
+    fitted("-m", "pca", "-x", "name")
+    common = ["transform", "m.planish", "new.csv", "-o", "placed.csv", "--exclude"]
+    assert run([*common, "n*"]) == 0
+    assert run([*common, "y"]) == 2
+    assert capfd.readouterr().err == (
+        "planish transform: --exclude: the model takes the column 'y', it was fitted on it\n"
+    )
+
+
 def test_missing_values_in_a_later_batch(folder, capfd):
     fitted("-m", "pca", "-x", "name")
     lines = (folder / "new.csv").read_text().splitlines()
@@ -200,6 +210,7 @@ sys.exit(run(sys.argv[1:]))
 """
 
 
+@pytest.mark.linux
 def test_an_input_larger_than_memory(folder):
     """160 MB in a process that may take 96 MB more; what needs all of it at once fails there."""
     rows, columns = 500_000, 40
@@ -231,8 +242,10 @@ def test_an_input_larger_than_memory(folder):
     assert whole.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
-def test_ended_in_the_middle_of_writing(how, folder):
+@pytest.mark.linux
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT", "SIGTERM"])
+def test_ended_in_the_middle_of_writing(name, folder):
+    how = signal.Signals[name]
     fitted("-m", "pca", "-x", "name")
     (folder / "placed.csv").write_text("as it was")
     process = subprocess.Popen(
@@ -261,7 +274,9 @@ def test_ended_in_the_middle_of_writing(how, folder):
     left = list(folder.glob(".placed.csv.*.part*"))
     if how == signal.SIGKILL:
         assert process.returncode == -signal.SIGKILL
-        assert len(left) == 1  # beside it, under a name of its own
+        assert len(left) == 1  # beside it, under a name of its own, until it is written again
+        assert run(["transform", "m.planish", "new.csv", "-o", "placed.csv"]) == 0
+        assert list(folder.glob(".placed.csv.*.part*")) == []
     else:
         assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[how]
         assert error.strip() == {signal.SIGINT: "planish: interrupted", signal.SIGTERM: ""}[how]

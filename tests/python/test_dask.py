@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 import planish
 import planish.dask as on_dask
 from conftest import swiss_roll, up_to_sign
+from planish._embedding import Embedding
 from planish.dask._blocks import Blocks, looked_at, require_same
 from planish.dask._moments import Moments, merge
 from planish.dask._neighbors import Lists, Rule, _merge
@@ -97,7 +98,7 @@ def test_merged_moments_keep_their_digits_far_from_the_origin():
     np.testing.assert_allclose(found.scatter, centred.T @ centred, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("n_components", [None, 2, 0.9, "mle"])
+@pytest.mark.parametrize("n_components", [None, 2, 0.9, "mle", "auto"])
 @pytest.mark.parametrize("whiten", [False, True])
 def test_pca_is_that_of_one_machine(n_components, whiten):
     rng = np.random.default_rng(0)
@@ -136,6 +137,77 @@ def test_classical_mds_is_that_of_one_machine():
     np.testing.assert_allclose(mds.embedding_.compute(), one.embedding_, **CLOSE)
     np.testing.assert_allclose(mds.eigenvalues_, one.eigenvalues_, rtol=1e-11)
     np.testing.assert_allclose(mds.transform(X[:3] + 1), one.transform(X[:3] + 1), **CLOSE)
+
+
+# -- "auto" --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("PCA", {}),
+        ("ClassicalMDS", {}),
+        ("LandmarkMDS", {}),
+        ("LandmarkMDS", {"metric": "canberra"}),
+        ("LandmarkIsomap", {"n_neighbors": 10}),
+        ("LandmarkIsomap", {"n_neighbors": 10, "landmarks": range(0, 1200, 12)}),
+        ("LandmarkIsomap", {"n_neighbors": 10, "graph": "partitioned"}),
+    ],
+)
+def test_auto_takes_as_many_coordinates_as_one_machine(name, params):
+    along, across = np.random.default_rng(0).random((2, 1200)) * [[3.0], [2.0]]
+    X = np.column_stack([np.cos(along), np.sin(along), across, across])
+    alone = {key: value for key, value in params.items() if key != "graph"}
+    one = getattr(planish, name)(n_components="auto", **alone).fit(X)
+    found = getattr(on_dask, name)(n_components="auto", **params).fit(in_blocks(X, 500))
+    assert found.n_components == "auto"
+    assert found.n_components_ == one.n_components_ == 2
+    placed = found.transform(in_blocks(X, 500))
+    assert placed.shape == (1200, 2)
+    assert list(found.get_feature_names_out()) == list(one.get_feature_names_out())
+    if "graph" not in params:
+        found = placed.compute()
+        np.testing.assert_allclose(found, up_to_sign(found, one.transform(X)), atol=1e-8)
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        on_dask.PCA(2),
+        on_dask.LandmarkMDS(2, n_landmarks=20),
+        on_dask.Isomap(n_neighbors=8, sample_size=150),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_file_holds_the_estimator_for_data_in_memory(estimator, in_memory, tmp_path):
+    X = swiss_roll(300)
+    found = clone(estimator).fit(X if in_memory else in_blocks(X, 100))
+    found.save(tmp_path / "model.planish")
+    loaded = planish.load(tmp_path / "model.planish")
+    assert type(loaded) is getattr(planish, type(estimator).__name__)
+    np.testing.assert_array_equal(loaded.transform(X[:9] + 0.01), found.transform(X[:9] + 0.01))
+    if in_memory and hasattr(found, "embedding_"):
+        np.testing.assert_array_equal(loaded.embedding_, found.embedding_)
+
+
+def test_what_a_file_cannot_hold_is_not_written(tmp_path):
+    X = in_blocks(swiss_roll(300), 100)
+    found = on_dask.LandmarkIsomap(n_neighbors=8, n_landmarks=20).fit(X)
+    with pytest.raises(UnsupportedError, match="training rows, which are on the cluster"):
+        found.save(tmp_path / "model.planish")
+    by_axes = on_dask.ClassicalMDS(2).fit(X)
+    for one in (by_axes, by_axes.to_local()):
+        with pytest.raises(ParameterError, match=r"fit planish.dask.PCA, which .* same way"):
+            one.save(tmp_path / "model.planish")
+    on_dask.ClassicalMDS(2).fit(swiss_roll(300)).save(tmp_path / "model.planish")
+    assert type(planish.load(tmp_path / "model.planish")) is planish.ClassicalMDS
+
+
+def test_auto_looks_at_a_sample_of_many_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7000, 2)) @ rng.normal(size=(2, 9))
+    assert on_dask.PCA("auto").fit(in_blocks(X, 1000)).n_components_ == 2
 
 
 # -- landmarks -----------------------------------------------------------------------------
@@ -299,8 +371,8 @@ def test_every_estimator_of_planish_is_there():
         assert name in {"SampledEmbedding"} or hasattr(planish, name)
     estimators = {
         name
-        for name, found in vars(planish._api).items()
-        if isinstance(found, type) and issubclass(found, planish._embedding.Embedding)
+        for name in planish.__all__
+        if isinstance(found := getattr(planish, name), type) and issubclass(found, Embedding)
     }
     assert estimators <= set(on_dask.__all__)
 
@@ -475,8 +547,22 @@ def test_what_needs_all_distances_is_refused():
         on_dask.Isomap(metric="precomputed"),
     ):
         wrong(X, "Dask|LandmarkMDS", UnsupportedError, estimator)
-    for auto in (on_dask.PCA, on_dask.ClassicalMDS, on_dask.LandmarkMDS, on_dask.LandmarkIsomap):
-        wrong(X, "`n_components`.*give a number", ParameterError, auto(n_components="auto"))
+    equal = in_blocks(np.ones((40, 3)), 20)
+    for auto in (on_dask.PCA, on_dask.ClassicalMDS, on_dask.LandmarkMDS):
+        wrong(equal, "`n_components`.*give a number", ParameterError, auto(n_components="auto"))
+    for kind, params in (
+        (on_dask.LandmarkMDS, {"n_components": "two"}),
+        (on_dask.ClassicalMDS, {"n_components": "mle"}),
+        (on_dask.ClassicalMDS, {"n_components": 0.5}),
+        (on_dask.LandmarkIsomap, {"n_neighbors": 4.5}),
+        (on_dask.LandmarkIsomap, {"n_neighbors": True}),
+        (on_dask.LandmarkIsomap, {"n_landmarks": "all"}),
+        (on_dask.LandmarkIsomap, {"n_neighbors": None, "radius": "far"}),
+    ):
+        said = rf"`{list(params)[-1]}`: expected a (whole )?number"
+        wrong(X, said, ParameterError, kind(**params))
+    with pytest.raises(ParameterError, match="`n_neighbors`: expected a whole number"):
+        on_dask.kneighbors(X, 2.5)
     wrong(X, "`algorithm`", ParameterError, on_dask.LandmarkMDS(algorithm="fastmap"))
     wrong(X, "`origin`", ParameterError, on_dask.ClassicalMDS(origin=3))
 

@@ -28,6 +28,7 @@ LIMIT = 500_000_000
 CLOSE = {"rtol": 0, "atol": 1e-10}
 
 pytestmark = [
+    pytest.mark.linux,
     # A slow or busy disk, of which Dask tells.
     pytest.mark.filterwarnings("ignore:Creating scratch directories is taking:UserWarning"),
     # So few points of a roll have shortcuts.
@@ -71,8 +72,10 @@ def client(cluster):
 
 @pytest.fixture(autouse=True)
 def three_workers(client, request):
+    # After a worker that ran out of memory others may still be on their way back.
+    wanted = 1 if request.node.name.startswith("test_last") else 3
     if client.status == "running":
-        client.wait_for_workers(3, timeout=60)
+        client.wait_for_workers(wanted, timeout=60)
 
 
 def block_of_rows(block_info=None):

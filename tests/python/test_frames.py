@@ -411,6 +411,44 @@ def test_estimators_say_which_column_of_a_frame_is_text(frame):
         PCA().fit(KINDS["lazy"](frame))
 
 
+@pytest.mark.parametrize(
+    ("name", "call"),
+    {
+        "X": planish.quality.trustworthiness,
+        "Y": lambda frame, Y: planish.quality.trustworthiness(Y, frame),
+        "query": lambda frame, Y: planish.kneighbors(Y, query=frame),
+        **{
+            function.__name__: lambda frame, _, function=function: function(frame)
+            for function in (
+                planish.kneighbors,
+                planish.neighbors_graph,
+                planish.dimension.estimate,
+                planish.dimension.two_nn,
+                planish.suggest_n_neighbors,
+            )
+        },
+        "bootstrap": lambda frame, _: planish.bootstrap(planish.MDS(), frame),
+        "rank_curve": lambda frame, Y: planish.plot.rank_curve(Y, frame),
+    }.items(),
+)
+def test_functions_say_which_column_of_a_frame_is_text(frame, name, call):
+    wanted = name if name in ("Y", "query") else "X"
+    with pytest.raises(InputError, match=rf"column 'city' of {wanted} holds String, .*{wanted}\["):
+        call(frame, X[:, :2])
+    with pytest.raises(InputError, match=rf"^{wanted} is a LazyFrame, .*{wanted}.collect\(\)$"):
+        call(KINDS["lazy"](frame), X[:, :2])
+
+
+def test_a_method_in_the_place_of_columns_is_told(frame):
+    with pytest.raises(ParameterError, match=r"no column 'isomap'; .* is method='isomap'$"):
+        embed(frame, "isomap")
+
+
+def test_a_comparison_wants_rows(frame):
+    with pytest.raises(InputError, match=r"LazyFrame, .*X.collect\(\)"):
+        planish.compare(KINDS["lazy"](frame))
+
+
 def test_the_rest_of_the_package_takes_frames_too(frame):
     rows = frame[["x_1", "x_2", "other"]]
     plain = planish.describe(rows).facts

@@ -242,6 +242,16 @@ MISTAKES = {
         ParameterError,
         "PCA as it is here has no graph",
     ),
+    "key of others": (
+        {"neighbors_key": "log1p"},
+        ParameterError,
+        r"uns\['log1p'\] .* no neighbours",
+    ),
+    "one key for two": (
+        {"neighbors_key": "isomap"},
+        ParameterError,
+        r"uns\['isomap'\] takes the parameters",
+    ),
     "text": ({"use_rep": "words"}, InputError, "holds .*not numbers"),
     "hole": (
         {"use_rep": "holes"},
@@ -258,6 +268,7 @@ def test_mistakes_are_told(mistake, blood):
     adata.obsm["holes"] = np.zeros((700, 2))
     adata.obsm["holes"][7, 1] = np.nan
     adata.obsm["words"] = np.full((700, 2), "word")
+    adata.uns["log1p"] = {"base": None}
     arguments, error, message = MISTAKES[mistake]
     with pytest.raises(error, match=message):
         embed(

@@ -9,7 +9,7 @@ import click
 
 from .faults import Failure
 from .files import format_of
-from .files.staging import Outputs, is_stream
+from .files.staging import Outputs, check_target, is_stream
 from .inputs import as_array, read_whole, table_argument, table_options
 from .parameters import given, options_of, parameters_of
 from .pictures import check_picture, save
@@ -72,12 +72,12 @@ def run(**_: Any) -> None:
 
     ctx = click.get_current_context()
     target, picture = ctx.params["output"], ctx.params["plot"]
-    kind = None if target is None or target == "-" else format_of(target, None, "-o with an ending")
+    kind = None if target is None or target == "-" else format_of(target, None)
     if target is not None and not is_stream(target):
-        Outputs().stage(target)
+        check_target(target, ctx.params["source"])
     if picture is not None:
         check_picture(picture, page=False)
-        Outputs().stage(picture)
+        check_target(picture)
     chosen = None
     if ctx.params["methods"]:
         chosen = {}

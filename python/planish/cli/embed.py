@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ import numpy as np
 from . import docstrings, model
 from .faults import Failure, Misuse, did_you_mean, listed
 from .files import FORMATS, format_of
-from .files.staging import Outputs, is_stream
+from .files.staging import Outputs, check_target, is_stream
 from .files.writing import check_columns, table_writer
 from .inputs import (
     Table,
@@ -196,14 +197,16 @@ def _check_targets(ctx: click.Context) -> None:
     """Refuse what cannot be written before anything is read."""
     targets = {"--output": ctx.params["output"], "--save-model": ctx.params["save_model"],
                "--plot": ctx.params["plot"]}  # fmt: skip
-    named = [one for one in targets.values() if one is not None and one != "-"]
-    if len(named) > len(set(named)):
-        raise Failure(f"two outputs have the name {max(named, key=named.count)}")
+    named = {option: one for option, one in targets.items() if one not in (None, "-")}
+    files = {option: os.path.realpath(one) for option, one in named.items() if not is_stream(one)}
+    for option, one in files.items():
+        if list(files.values()).count(one) > 1:
+            raise Misuse(f"two outputs have the name {named[option]}; give each its own")
     for option, one in targets.items():
         if one == "-" and option != "--output":
             raise Failure(f"{option}: only the coordinates can go to standard output")
         if one is not None and not is_stream(one):
-            Outputs().stage(one)
+            check_target(one, ctx.params["source"])
     if ctx.params["color"] is not None and ctx.params["plot"] is None:
         raise Misuse("--color is of the picture: say --plot too")
     if ctx.params["plot"] is not None:

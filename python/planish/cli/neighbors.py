@@ -14,7 +14,7 @@ import numpy as np
 
 from .faults import Failure, Misuse
 from .files import format_of
-from .files.staging import Outputs, is_stream
+from .files.staging import Outputs, check_target, is_stream
 from .files.writing import table_writer
 from .inputs import read_whole, table_argument, table_options
 from .parameters import given, options_of, parameters_of
@@ -69,11 +69,11 @@ def run(**_: Any) -> None:
             option = "--" + alien[0].replace("_", "-")
             raise Misuse(f"{option} is of the neighbours that are written: name a file with -o")
     else:
-        kind = "csv" if target == "-" else format_of(target, None, "another ending")
+        kind = "csv" if target == "-" else format_of(target, None)
         if kind == "npy":
             raise Misuse(f"{target}: neighbours are written as a table, or as .npz")
         if not is_stream(target):
-            Outputs().stage(target)
+            check_target(target, ctx.params["source"])
     rows = read_whole(ctx)
     scaling = Scaling.learned(ctx.params["scale"], rows.X)
     X = rows.X if scaling is None else scaling.applied(rows.X)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .columns import choose, matching
 from .faults import Failure, Misuse
-from .files.staging import Outputs
+from .files.staging import Outputs, check_target
 from .inputs import as_array, colouring, joined, open_source, read, table_argument, table_options
 from .pictures import check_picture
 from .registry import methods
@@ -38,7 +38,7 @@ def run(**_: Any) -> None:
     if Path(target).suffix.lower() != ".html":
         raise Misuse(f"-o: a page is an .html file, not {target}")
     check_picture(target, page=True)
-    Outputs().stage(target)
+    check_target(target)
     reader = open_source(ctx)
     try:
         if not ctx.params["columns"]:

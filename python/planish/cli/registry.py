@@ -65,17 +65,15 @@ def method_named(text: str) -> Method:
     if found is None:
         every = list(methods())
         near = did_you_mean(wanted, [*every, *(v for m in methods().values() for v in m.variants)])
-        raise Misuse(f"--method: there is no method {text!r}{near or ';'} choose one of "
+        raise Misuse(f"there is no method {text!r}{near or ';'} choose one of "
                      f"{', '.join(every)}")  # fmt: skip
     if not variant:
         return found
     words = _dashed(found.variants)
     if variant not in words:
         if not words:
-            raise Misuse(f"--method: {found.name} has no variants, so none is called {variant!r}")
-        raise Misuse(
-            f"--method: {found.name} has no variant {variant!r}; it has {', '.join(words)}"
-        )
+            raise Misuse(f"{found.name} has no variants, so none is called {variant!r}")
+        raise Misuse(f"{found.name} has no variant {variant!r}; it has {', '.join(words)}")
     return Method(found.name, found.kind, {"method": words[variant]})
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from . import model
 from .columns import Choice, choose, fitting, matching
 from .embed import coordinate_names
-from .faults import Failure
+from .faults import Failure, Misuse
 from .files import FORMATS, format_of
 from .files.batches import Reader
-from .files.staging import Outputs, is_stream
+from .files.staging import Outputs, check_target, is_stream
 from .files.writing import table_writer
 from .inputs import carried_option, open_source, read, table_argument, table_options
 from .running import running_options
@@ -66,7 +66,7 @@ def run(**_: Any) -> None:
     kind = ctx.params["target_format"]
     kind = kind or ("csv" if target == "-" else format_of(target, None, "--to"))
     if not is_stream(target):
-        Outputs().stage(target)
+        check_target(target, ctx.params["source"])
     estimator, scaling = model.load(ctx.params["model"])
     estimator.set_params(n_jobs=ctx.params["n_jobs"], verbose=0)
     with closing(open_source(ctx)) as reader:
@@ -114,6 +114,10 @@ def _all_placed(
 def _columns(ctx: click.Context, reader: Reader, names: list[str] | None, width: int) -> Choice:
     chosen = bool(ctx.params["columns"])
     if names and reader.named and not chosen:
+        out = matching(reader, ctx.params["exclude"], "--exclude")
+        taken = next((name for name in out if name in names), None)
+        if taken is not None:
+            raise Misuse(f"--exclude: the model takes the column {taken!r}, it was fitted on it")
         carried = matching(reader, ctx.params["carried"], "--id")
         return Choice(fitting(reader, names, width, Choice([], []), chosen), carried)
     choice = choose(reader, ctx.params["columns"], ctx.params["exclude"], ctx.params["carried"])

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._threads import thread_count
-from ..exceptions import InputError, ParameterError
+from ..exceptions import InputError
 from ._blocks import Blocks, as_collection, blocks_of, is_collection, looked_at, require_same
 from ._run import Run, shared
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from .._embedding import Embedding as _Base
 else:
     _Base = object
-
-#: Attributes that live on the cluster: neither pickled nor taken along.
-_ON_CLUSTER = ("_cluster", "embedding_")
 
 
 class OnDask(_Base):
@@ -85,14 +83,27 @@ class OnDask(_Base):
         -------
         estimator : object
             An estimator of the class of the same name in :mod:`planish`, fitted: to pickle,
-            to save, or to place rows where there is no cluster. `embedding_` is left behind.
+            to save, or to place rows where there is no cluster. An `embedding_` that is a
+            collection is left behind.
         """
         check_is_fitted(self)
         base: Any = local_class(type(self))
         local = base.__new__(base)
-        left = {*_ON_CLUSTER, *self._extra_params}
+        left = {"_cluster", *self._extra_params}
+        if is_collection(vars(self).get("embedding_")):
+            left.add("embedding_")
         vars(local).update({name: v for name, v in vars(self).items() if name not in left})
         return local
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write what :meth:`to_local` returns into a file, for :func:`planish.load`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write; by custom it ends with ``.planish``.
+        """
+        self.to_local().save(path)
 
     def _forget(self) -> None:
         super()._forget()
@@ -186,53 +197,3 @@ def mapped(estimator: Any, X: Any, method: str = "transform", blocks: Blocks | N
 def gathered(estimator: Any, blocks: Blocks, parts: list[Any], width: int, run: Run) -> Any:
     """Return coordinates that were found block by block as the kind of collection X is."""
     return as_collection(blocks, parts, width, blocks.dtype, estimator.get_feature_names_out(), run)
-
-
-def number_of_components(estimator: Any) -> int:
-    """Return the number of coordinates asked for; what the data is like is not looked at here."""
-    count = estimator.n_components
-    if isinstance(count, str) and count == "auto":
-        raise ParameterError(
-            "parameter `n_components`: 'auto' looks at rows that are in one place; on Dask give a "
-            "number, such as planish.dimension.estimate(X[:10000].compute()).dimension rounded"
-        )
-    return cast("int", count)
-
-
-def row_numbers(landmarks: Any, rows: int, n_components: int) -> Any:
-    """Check landmarks given as row numbers."""
-    given = np.asarray(landmarks)
-    if given.ndim != 1 or given.dtype.kind not in "iu":
-        raise ParameterError(
-            "parameter `landmarks`: expected 'random', 'maxmin', 'hierarchical' or a list of row "
-            f"numbers, got {landmarks!r}"
-        )
-    outside = given[(given < 0) | (given >= rows)]
-    if len(outside):
-        raise ParameterError(
-            f"parameter `landmarks`: row {int(outside[0])} does not exist, rows are 0..{rows}"
-        )
-    values, counts = np.unique(given, return_counts=True)
-    if (counts > 1).any():
-        raise ParameterError(
-            f"parameter `landmarks`: row {int(values[counts > 1][0])} is named twice"
-        )
-    if len(given) <= n_components and len(given) < rows:
-        raise ParameterError(
-            f"parameter `landmarks`: {len(given)} landmarks are too few for n_components = "
-            f"{n_components}: give at least {n_components + 1}"
-        )
-    return given.astype(np.int64)
-
-
-def landmark_count(n_landmarks: Any, n_components: int, rows: int) -> int:
-    """Check the number of landmarks."""
-    if isinstance(n_landmarks, bool) or not isinstance(n_landmarks, (int, np.integer)):
-        raise ParameterError(f"parameter `n_landmarks`: expected an int, got {n_landmarks!r}")
-    if n_landmarks <= n_components:
-        raise ParameterError(
-            f"parameter `n_landmarks`: {n_landmarks} landmarks span at most "
-            f"{max(0, int(n_landmarks) - 1)} dimension(s); n_components = {n_components} needs at "
-            f"least {n_components + 1}"
-        )
-    return min(int(n_landmarks), rows)

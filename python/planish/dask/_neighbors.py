@@ -1,17 +1,18 @@
 """Exact neighbours of rows that are in no one place: pairs of blocks, and a merge.
 
-Every pair of blocks is searched once, both ways, by the search of one machine, which
-reports distances whose bits do not depend on what else is searched. The lists a row gets
-from different blocks are merged by (distance, global row): in any order and in any
-grouping the result is the list that one machine finds, to the index, ties included.
+Every pair of blocks meets in one task, which searches each in the other by the search of
+one machine. That reports distances whose bits do not depend on what else is searched, and
+the lists a row gets from different blocks are merged by (distance, global row): in any order
+and in any grouping the result is the list that one machine finds, to the index, ties included.
 
-Cost: n² D / 2 multiplications for many columns, and for few a tree search per row and
-block; n k numbers move for each block, and every block meets every other once.
+Cost: n² D multiplications for many columns (the products of two blocks are made for each
+direction), and for few a tree search per row and block; n k numbers move for each block.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .. import _core, _data
 from .._metrics import resolve_metric
 from ..exceptions import InputError, ParameterError
 from ._blocks import Blocks
+from ._parameters import whole_number
 from ._run import Run
 
 #: Lists that are merged by one task.
@@ -66,7 +68,11 @@ def rule_of(
             "'correlation'"
         )
     if n_neighbors is not None:
-        n_neighbors = int(n_neighbors)
+        n_neighbors = whole_number("n_neighbors", n_neighbors, "None")
+    for name, value in (("radius", radius), ("p", p)):
+        allowed = value is None and name == "radius"
+        if not allowed and (isinstance(value, bool) or not isinstance(value, Real)):
+            raise ParameterError(f"parameter `{name}`: expected a number, got {value!r}")
     radius = None if radius is None else float(radius)
     return Rule(n_neighbors, radius, str(found.name), float(found.p), str(algorithm), threads)
 

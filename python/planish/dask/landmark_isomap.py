@@ -14,16 +14,9 @@ from .. import landmark_mds as _landmark_mds
 from ..exceptions import ParameterError, UnsupportedError
 from . import _graph, _partitions, _paths
 from ._blocks import Blocks, blocks_of, is_collection, looked_at
-from ._estimator import (
-    OnDask,
-    gathered,
-    landmark_count,
-    mapped,
-    number_of_components,
-    row_numbers,
-    takes,
-)
+from ._estimator import OnDask, gathered, mapped, takes
 from ._neighbors import Rule, check_rule, neighbor_lists, rule_of
+from ._parameters import landmark_count, number_of_components, row_numbers
 from ._place import new_placed, placed, rows_of, select, spread, written
 from ._run import Run, compute, persist, shared, workers
 from .landmark_mds import from_sample
@@ -104,19 +97,20 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
 
     def _fit_blocks(self, blocks: Blocks, run: Run) -> None:
         rule = self._rule(blocks)
-        width, count = number_of_components(self), None
+        width = number_of_components(self, blocks, _metric_of(rule), run)
+        # How many landmarks are chosen, or which rows they are.
         if isinstance(self.landmarks, str):
-            count = landmark_count(self.n_landmarks, width, blocks.rows)
+            wanted: Any = landmark_count(self.n_landmarks, width, blocks.rows)
         else:
-            row_numbers(self.landmarks, blocks.rows, width)
+            wanted = row_numbers(self.landmarks, blocks.rows, width)
         lists = persist(neighbor_lists(blocks, rule, run))
         resources = workers()
         self.graph_mode_ = self._mode(lists, resources[1], run)
         if self.graph_mode_ == "broadcast":
-            parts, table, used = self._whole(lists, blocks, rule, count, resources, run)
+            parts, table, used = self._whole(lists, blocks, rule, wanted, resources, run)
         else:
-            parts, table, used = self._in_parts(lists, blocks, rule, count, run)
-        self._scale_landmarks(table)
+            parts, table, used = self._in_parts(lists, blocks, rule, wanted, run)
+        self._scale_landmarks(table, width)
         local_used = _by_block(used, blocks)
         if self.outliers_.size:
             far = blocks.gather(self.outliers_, run)
@@ -165,7 +159,7 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         lists: list[Any],
         blocks: Blocks,
         rule: Rule,
-        count: int | None,
+        wanted: Any,
         resources: tuple[int, float],
         run: Run,
     ) -> tuple[list[Any], Any, Any]:
@@ -174,13 +168,11 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         self.n_connected_components_ = graph.count
         self.n_supersteps_ = 0
         rows = blocks.rows if graph.used is None else len(graph.used)
-        choice = self.landmarks
+        choice, count = self.landmarks, wanted
         if not isinstance(choice, str):
-            choice = _in_use(
-                row_numbers(choice, blocks.rows, number_of_components(self)), graph.used
-            )
+            choice, count = _in_use(wanted, graph.used), len(wanted)
         chosen = _paths.chosen_landmarks(
-            graph, choice, count or 0, rows, self._seed(), rule.threads, run
+            graph, choice, count, rows, self._seed(), rule.threads, run
         )
         self.landmarks_ = chosen if graph.used is None else graph.used[chosen]
         parts, table, self.path_method_ = _paths.geodesics(
@@ -190,7 +182,7 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         return parts, table, graph.used
 
     def _in_parts(
-        self, lists: list[Any], blocks: Blocks, rule: Rule, count: int | None, run: Run
+        self, lists: list[Any], blocks: Blocks, rule: Rule, wanted: Any, run: Run
     ) -> tuple[list[Any], Any, Any]:
         cells = _partitions.cells_of(lists, blocks, run)
         used, self.n_connected_components_ = _partitions.rows_in_use(
@@ -200,16 +192,13 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         self.outliers_ = np.empty(0, dtype=np.int64)
         rows = blocks.rows if used is None else len(used)
         if not isinstance(self.landmarks, str):
-            chosen = row_numbers(self.landmarks, blocks.rows, number_of_components(self))
+            chosen = wanted
             _in_use(chosen, used)
         elif self.landmarks == "random" or used is not None:
-            chosen = _core.random_rows(rows, min(count or 0, rows), self._seed())
+            chosen = _core.random_rows(rows, min(wanted, rows), self._seed())
             chosen = chosen if used is None else used[chosen]
         else:
-            metric = {"metric": rule.metric}
-            if rule.metric == "minkowski":
-                metric["metric_params"] = {"p": rule.p}  # type: ignore[assignment]
-            chosen = from_sample(self.landmarks, count or 0, blocks, self, metric, run)
+            chosen = from_sample(self.landmarks, wanted, blocks, self, _metric_of(rule), run)
         known, self.n_supersteps_ = _partitions.geodesics(cells, chosen, rule.threads, run)
         parts = _partitions.by_block(cells, known, blocks, len(chosen), run)
         table = rows_of(parts, blocks, chosen, run)
@@ -222,16 +211,17 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         self._cluster = _Cluster(blocks, [], parts, rule, None)
         return parts, np.minimum(table, table.T), used
 
-    def _scale_landmarks(self, table: Any) -> None:
+    def _scale_landmarks(self, table: Any, width: int) -> None:
         """Classical scaling of the landmarks; the formula for all other rows."""
         count = len(table)
         self._formula = _landmark_mds.LandmarkMDS(
-            self.n_components, n_landmarks=count, landmarks=np.arange(count),
+            width, n_landmarks=count, landmarks=np.arange(count),
             metric="precomputed", eigen_solver=self.eigen_solver, tol=self.tol,
             max_iter=self.max_iter, n_jobs=self._threads(),
         ).fit(table)  # fmt: skip
         self._formula.__dict__.pop("_training", None)
         self.eigenvalues_ = self._formula.eigenvalues_
+        self.n_components_ = self._formula.n_components_
         self.n_iter_ = self._formula.n_iter_
         self._model = self._formula._model
 
@@ -351,6 +341,12 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         super()._forget()
         self.__dict__.pop("_formula", None)
         self._lazy: dict[str, Any] = {}
+
+
+def _metric_of(rule: Rule) -> dict[str, Any]:
+    """Return the metric of a search as parameters of an estimator."""
+    plain = {"metric": rule.metric}
+    return {**plain, "metric_params": {"p": rule.p}} if rule.metric == "minkowski" else plain
 
 
 def _edge_count(lists: Any) -> int:

@@ -11,7 +11,8 @@ from .. import landmark_mds as _local
 from .._random import seed_of
 from ..exceptions import ParameterError, UnsupportedError
 from ._blocks import Blocks
-from ._estimator import OnDask, landmark_count, mapped, number_of_components, row_numbers
+from ._estimator import OnDask, mapped
+from ._parameters import landmark_count, number_of_components, row_numbers
 from ._run import Run
 
 #: Rows among which landmarks are looked for, where all rows are in no one place.
@@ -70,19 +71,20 @@ class LandmarkMDS(OnDask, _local.LandmarkMDS):
                 "parameter `algorithm`: 'fastmap' chooses its rows by passes over all of them; on "
                 "Dask use 'landmark' or 'metricmap'"
             )
-        width = number_of_components(self)
+        metric = {"metric": self.metric, "metric_params": self.metric_params}
+        width = number_of_components(self, blocks, metric, run)
         if isinstance(self.landmarks, str):
             count = landmark_count(self.n_landmarks, width, blocks.rows)
             if self.landmarks == "random":
                 rows = _core.random_rows(blocks.rows, count, self._seed())
             else:
-                metric = {"metric": self.metric, "metric_params": self.metric_params}
                 rows = from_sample(self.landmarks, count, blocks, self, metric, run)
         else:
             rows = row_numbers(self.landmarks, blocks.rows, width)
         given = self.get_params(deep=False)
-        given.update(landmarks=np.arange(len(rows)), n_landmarks=len(rows), verbose=0)
-        local = _local.LandmarkMDS(**given).fit(blocks.gather(rows, run))
+        asked = {**given, "n_components": width, "n_landmarks": len(rows), "verbose": 0}
+        asked["landmarks"] = np.arange(len(rows))
+        local = _local.LandmarkMDS(**asked).fit(blocks.gather(rows, run))
         fitted = {n: v for n, v in vars(local).items() if n not in given and n != "_training"}
         fitted = {n: v for n, v in fitted.items() if n not in ("n_features_in_", "embedding_")}
         self.__dict__.update(fitted)

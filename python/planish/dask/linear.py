@@ -13,8 +13,9 @@ from .._inputs import Points
 from .._metrics import resolve_metric
 from ..exceptions import ParameterError, UnsupportedError
 from ._blocks import Blocks, is_collection
-from ._estimator import OnDask, mapped, number_of_components
+from ._estimator import OnDask, mapped
 from ._moments import moments_of
+from ._parameters import number_of_components
 from ._run import Run
 
 
@@ -49,8 +50,9 @@ class PCA(OnDask, _pca.PCA):
     """
 
     def _fit_blocks(self, blocks: Blocks, run: Run) -> None:
-        number_of_components(self)
         params = self._core_params(blocks.rows)
+        if isinstance(self.n_components, str) and self.n_components == "auto":
+            params["n_components"] = number_of_components(self, blocks, {}, run)
         model = _model_of(params, blocks, run, self._threads())
         self._keep(model, Points(), blocks.dtype)
         self.n_samples_ = blocks.rows
@@ -147,9 +149,10 @@ class ClassicalMDS(OnDask, _classical_mds.ClassicalMDS):
                 "parameter `origin`: on Dask the mean of the rows is the origin, got "
                 f"{self.origin!r}; leave it None and subtract the coordinates of a row afterwards"
             )
-        params = {"n_components": number_of_components(self)}
+        params = {"n_components": number_of_components(self, blocks, {}, run)}
         model = _model_of(params, blocks, run, self._threads())
         self.eigenvalues_ = model.attributes()["eigenvalues"]
+        self.n_components_ = len(self.eigenvalues_)
         self.n_iter_ = 1
         self._model, self._input = model, Points()
         self._n_features_out = len(self.eigenvalues_)

@@ -156,8 +156,7 @@ def _dissimilarities(estimator: Any) -> Floats:
 
 
 def _data(X: MatrixLike, n_samples: int) -> Floats:
-    from sklearn.utils.validation import check_array
-
+    from .._columns import checked_matrix
     from .._data import require_memory
 
     if issparse(X):
@@ -165,7 +164,7 @@ def _data(X: MatrixLike, n_samples: int) -> Floats:
         size = 8 * int(np.prod(table.shape))
         require_memory(size, "X as a dense array", "give fewer rows")
         X = table.toarray()
-    found: Floats = check_array(X, dtype=np.float64, input_name="X")
+    found: Floats = checked_matrix(X, dtype=np.float64)
     if len(found) != n_samples:
         raise ParameterError(f"parameter `X`: the embedding has {n_samples} rows, got {len(found)}")
     return found

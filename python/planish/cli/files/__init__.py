@@ -59,8 +59,8 @@ class Layout:
     array: str | None = None
 
 
-def format_of(path: str, given: str | None, option: str) -> str:
-    """Return the format of a file by option or by its ending."""
+def format_of(path: str, given: str | None, option: str | None = None) -> str:
+    """Return the format of a file as given by an option, if there is one, or by its ending."""
     if given is not None:
         return given
     name = Path(path).name.lower()
@@ -72,7 +72,8 @@ def format_of(path: str, given: str | None, option: str) -> str:
     what = f"the ending {ending!r}" if ending else "a name without an ending"
     near = did_you_mean(ending, known_endings) or ";"
     first = ", ".join(one[0] for one in ENDINGS.values())
-    raise Misuse(f"{path}: {what} names no format{near} use {first}, or say which with {option}")
+    or_say = f", or say which with {option}" if option else ""
+    raise Misuse(f"{path}: {what} names no format{near} use {first}{or_say}")
 
 
 def open_table(path: str, layout: Layout) -> Reader:

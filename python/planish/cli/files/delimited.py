@@ -62,7 +62,10 @@ class DelimitedReader:
                 (one for one in csv.reader(lines(), delimiter=self._delimiter) if one), None
             )
         except csv.Error as error:
-            raise Failure(f"{self.name}: the first line is not CSV: {error}") from None
+            text = str(error)
+            if "new-line character" in text:
+                text = "its lines end with CR alone; convert them, for example with tr '\\r' '\\n'"
+            raise Failure(f"{self.name}: the first line is not CSV: {text}") from None
         if record is None:
             raise Failure(f"{self.name}: the file is empty")
         return record, b"".join(taken)
@@ -71,9 +74,11 @@ class DelimitedReader:
         try:
             return line.decode("utf-8")
         except UnicodeDecodeError as error:
+            utf16 = line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
             raise Failure(
                 f"{self.name}: the first line is not UTF-8 (byte {line[error.start]:#04x}); "
-                "convert the file first, for example with iconv -f latin1 -t utf-8"
+                f"convert the file first, for example with iconv -f "
+                f"{'utf-16' if utf16 else 'latin1'} -t utf-8"
             ) from None
 
     def _checked(self, names: list[str]) -> list[str]:

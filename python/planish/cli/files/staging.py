@@ -3,12 +3,17 @@
 Everything a command writes goes to files beside their targets, which take the targets'
 places together when all is done. What is not a file (standard output, a device) is written
 to directly. Whether a target can be written is asked before anything is computed.
+
+A process that is killed leaves its file beside the target behind. While a process lives it
+holds a lock on it, so that the next command for the same target knows what to remove.
 """
 
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
+import re
 import secrets
 import stat
 import sys
@@ -16,7 +21,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from ..faults import Failure
+from ..faults import Failure, Misuse
+
+if sys.platform != "win32":
+    import fcntl
 
 
 class Outputs:
@@ -24,6 +32,7 @@ class Outputs:
 
     def __init__(self) -> None:
         self._staged: list[tuple[Path, Path, str]] = []
+        self._locks: list[int] = []
 
     def __enter__(self) -> Outputs:
         """Begin."""
@@ -39,6 +48,7 @@ class Outputs:
         for staged, _, _ in self._staged:
             with contextlib.suppress(OSError):
                 staged.unlink()
+        self._unlock()
         if isinstance(error, OSError) and not isinstance(error, BrokenPipeError) and error.errno:
             shown = self._shown(error.filename)
             if shown is not None:
@@ -51,22 +61,19 @@ class Outputs:
                 return shown
         return self._staged[0][2] if filename is None and self._staged else None
 
-    def stage(self, target: str, *, ending: str | None = None) -> Path:
+    def stage(self, target: str) -> Path:
         """Return the file to write in place of `target`, which is checked."""
-        path = Path(os.path.realpath(target))
-        folder = path.parent
-        if not folder.is_dir():
-            raise Failure(
-                f"{target}: there is no folder {str(Path(target).parent)!r}; make it first"
-            )
-        if path.is_dir():
-            raise Failure(f"{target}: this is a folder; name a file")
-        if not os.access(folder, os.W_OK | os.X_OK) or (
-            path.exists() and not os.access(path, os.W_OK)
-        ):
-            raise Failure(f"{target}: cannot be written: Permission denied")
-        suffix = path.suffix if ending is None else ending
-        staged = folder / f".{path.name[:200]}.{secrets.token_hex(4)}.part{suffix}"
+        path = check_target(target)
+        _remove_left_behind(path)
+        staged = path.parent / f"{_beginning(path)}{secrets.token_hex(4)}.part{path.suffix}"
+        if sys.platform != "win32":  # where no file is moved that is open
+            try:
+                lock = os.open(staged, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+            except OSError as error:
+                raise Failure(f"{target}: cannot be written: {error.strerror}") from None
+            self._locks.append(lock)
+            with contextlib.suppress(OSError):  # not every file system knows locks
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self._staged.append((staged, path, target))
         return staged
 
@@ -75,6 +82,44 @@ class Outputs:
         for staged, path, shown in self._staged:
             _put(staged, path, shown)
         self._staged.clear()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        for lock in self._locks:
+            os.close(lock)
+        self._locks.clear()
+
+
+def check_target(target: str, source: str | None = None) -> Path:
+    """Return the file that is meant; refuse what cannot be written, and the table that is read."""
+    path = Path(os.path.realpath(target))
+    folder = path.parent
+    if not folder.is_dir():
+        raise Failure(f"{target}: there is no folder {str(Path(target).parent)!r}; make it first")
+    if path.is_dir():
+        raise Failure(f"{target}: this is a folder; name a file")
+    if source is not None and source != "-" and os.path.realpath(source) == str(path):
+        raise Misuse(f"{target}: this is the table that is read; name another file for the output")
+    if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise Failure(f"{target}: cannot be written: Permission denied")
+    return path
+
+
+def _beginning(path: Path) -> str:
+    return f".{path.name[:200]}."
+
+
+def _remove_left_behind(path: Path) -> None:
+    """Remove what killed processes left of this target: files beside it that nobody locks."""
+    if sys.platform == "win32":
+        return
+    ours = re.compile(rf"{re.escape(_beginning(path))}[0-9a-f]{{8}}\.part{re.escape(path.suffix)}")
+    for name in glob.glob(f"{glob.escape(_beginning(path))}*", root_dir=path.parent):
+        if ours.fullmatch(name):
+            # Where there are no locks, opening or locking fails, and the file stays.
+            with contextlib.suppress(OSError), open(path.parent / name, "rb") as left:
+                fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                (path.parent / name).unlink()
 
 
 def _put(staged: Path, path: Path, shown: str) -> None:

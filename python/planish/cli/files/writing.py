@@ -94,7 +94,7 @@ def _reason(error: OSError) -> str:
 
 def _new(target: str, staged: Any) -> IO[bytes]:
     try:
-        return open(staged, "xb")
+        return open(staged, "wb")
     except OSError as error:
         raise Failure(f"{target}: cannot be written: {error.strerror}") from None
 
