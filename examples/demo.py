@@ -45,6 +45,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "LTSA": {"method": "ltsa"},
     },
     "DiffusionMaps": {"DiffusionMaps": {"n_neighbors": 64}},
+    "SammonMapping": {"SammonMapping": {"n_neighbors": None}},  # all pairs
 }
 
 

@@ -136,6 +136,14 @@ def part(frame: nw.DataFrame[Any], names: list[Any]) -> nw.DataFrame[Any]:
 # -- what is in them --------------------------------------------------------------------
 
 
+def is_known(entry: Any) -> bool:
+    """Whether an entry of a column is one: not None, NaN or any of their kind."""
+    try:
+        return entry is not None and bool(entry == entry)  # noqa: PLR0124
+    except (TypeError, ValueError):  # the missing value of a data frame, or an array
+        return False
+
+
 def is_vectors(frame: nw.DataFrame[Any], name: Any) -> bool:
     """Return whether each entry of a column is a vector."""
     dtype = frame.schema[name]
@@ -156,6 +164,7 @@ def checked_matrix(X: Any, name: str = "X", *, instead: str = "", **settings: An
     `instead` is what else may be done with the frame, if anything.
     """
     require_collected(X, name, instead)
+    _require_two_axes(X, name)
     try:
         return check_array(X, input_name=name, **settings)
     except (TypeError, ValueError) as error:
@@ -169,6 +178,22 @@ def require_collected(X: Any, name: str = "X", instead: str = "") -> None:
         raise InputError(
             f"{name} is a {type(X).__name__}, which has no rows yet; pass {name}.collect()"
             + (f", or {instead}" if instead else "")
+        )
+
+
+def _require_two_axes(X: Any, name: str) -> None:
+    try:
+        shape = np.shape(X)
+    except (TypeError, ValueError):  # what scikit-learn says of it stands
+        return
+    if len(shape) != 2:  # noqa: PLR2004
+        advice = (
+            f". Reshape your data: one column is {name}.reshape(-1, 1), one row "
+            f"{name}.reshape(1, -1)"
+        )
+        raise InputError(
+            f"Expected 2D array, got {len(shape)}D array instead: {name} must have rows and "
+            f"columns, its shape is {shape}" + (advice if len(shape) == 1 else "")
         )
 
 

@@ -51,8 +51,8 @@ of two rows, or "precomputed" when X is the square matrix of distances.""",
     "quality_X": """
 The data; a square matrix of distances when `metric` is "precomputed".""",
     "quality_Y": """
-The map, one row for each row of X, or an estimator whose ``embedding_`` it is. Rows
-that contain NaN are left out, in X too, with a warning.""",
+The map, one row for each row of X, or a fitted estimator, whose ``embedding_`` it is or
+that places X. Rows that contain NaN are left out, in X too, with a warning.""",
     "quality_k": """
 Number of neighbours of each row that count.""",
     "quality_k_half": """

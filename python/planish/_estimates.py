@@ -54,6 +54,10 @@ class Estimate:
     corrected : float or None
         The dimension of the cube that gives this value with as many points, where
         `calibrate` asked for it and there is one.
+    corrected_interval : tuple of two floats or None
+        Bounds for the dimension itself, where there is a corrected value and an interval:
+        the dimensions of the cubes that give the bounds of `interval`, and 5 % more on
+        either side for shapes that are not cubes.
     note : str
         Why there is no value, or nothing.
 
@@ -71,6 +75,7 @@ class Estimate:
     local: Floats | None = field(default=None, repr=False)
     scales: tuple[Scale, ...] = field(default=(), repr=False)
     corrected: float | None = None
+    corrected_interval: tuple[float, float] | None = None
     note: str = ""
 
     def __float__(self) -> float:
@@ -200,14 +205,24 @@ class Estimates:
         Returns
         -------
         frame : pandas.DataFrame
-            With the columns ``value``, ``low``, ``high``, ``corrected`` and ``note``.
+            With the columns ``value``, ``low``, ``high``, ``corrected``, ``corrected_low``,
+            ``corrected_high`` and ``note``.
         """
         import pandas as pd
 
         missing = (math.nan, math.nan)
-        rows = [(e.value, *(e.interval or missing), e.corrected, e.note) for e in self]
+        rows = [
+            (
+                e.value,
+                *(e.interval or missing),
+                e.corrected,
+                *(e.corrected_interval or missing),
+                e.note,
+            )
+            for e in self
+        ]
         index = pd.Index(list(self._estimates), name="method")
-        names = ["value", "low", "high", "corrected", "note"]
+        names = ["value", "low", "high", "corrected", "corrected_low", "corrected_high", "note"]
         return pd.DataFrame(rows, index=index, columns=names).astype({"corrected": float})
 
     def __str__(self) -> str:
@@ -218,12 +233,15 @@ class Estimates:
             if one.note:
                 lines.append(f"{one.method:<{wide}}          -  {one.note}")
                 continue
-            bounds = (
-                "" if one.interval is None else f"{one.interval[0]:.2f} to {one.interval[1]:.2f}"
-            )
+            bounds, wider = _bounds(one.interval), _bounds(one.corrected_interval)
             truer = "" if one.corrected is None else f"corrected {one.corrected:.2f}"
+            truer += f" ({wider})" if wider else ""
             line = f"{one.method:<{wide}}  {one.value:9.2f}  {bounds:<16}  {truer}"
             lines.append(line.rstrip())
         return "\n".join([*lines, self.summary])
 
     __repr__ = __str__
+
+
+def _bounds(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"

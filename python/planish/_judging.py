@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._types import Floats, Indices
 from .exceptions import PlanishWarning
+
+if TYPE_CHECKING:
+    from ._estimates import Estimates
 
 #: The measures that a comparison shows, where they are there.
 _SHOWN = ("trustworthiness", "continuity", "neighborhood_hit", "rank_curve_area", "spearman")
@@ -41,11 +44,10 @@ def quality_of(
     return {name: found[name] for name in _SHOWN if name in found}
 
 
-def dimension_of(X: Any, indices: Indices) -> dict[str, float]:
-    """Return intrinsic dimensions by the name of the method, from known neighbours."""
+def dimension_of(X: Any, indices: Indices) -> Estimates:
+    """Return the intrinsic dimension by several methods, from known neighbours."""
     from .dimension import estimate
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PlanishWarning)
-        found = estimate(X, neighbors=indices, n_bootstraps=0)
-    return {one.method: float(one.value) for one in found if np.isfinite(one.value)}
+        return estimate(X, neighbors=indices, n_bootstraps=0)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from . import _core, _data
-from ._columns import checked_matrix
+from ._columns import checked_matrix, is_known
 from ._metrics import resolve_metric
 from ._random import check_seed, seed_of
 from ._threads import thread_count
@@ -132,7 +133,7 @@ def compare(
     """Check data and map, and leave out the rows that have no place."""
     check_seed(random_state)
     chosen = resolve_metric(metric, 2, metric_params)
-    placed = coordinates(Y, "Y")
+    placed = coordinates(Y, "Y", X)
     rows = checked_matrix(
         X,
         accept_sparse=False if chosen.precomputed else "csr",
@@ -171,18 +172,28 @@ def compare(
     )
 
 
-def coordinates(Y: Any, name: str) -> Any:
-    """Return the coordinates of a map, or of a fitted estimator."""
+def coordinates(Y: Any, name: str, X: Any = None) -> Any:
+    """Return the coordinates of a map, or where a fitted estimator places its rows X."""
     if hasattr(Y, "fit") and not hasattr(Y, "__array__"):
-        if not hasattr(Y, "embedding_"):
-            raise InputError(
-                f"the {type(Y).__name__} has no embedding_: fit it first, or give the coordinates "
-                "that its transform returns"
-            )
-        Y = Y.embedding_
+        Y = _placed_by(Y, X)
     return checked_matrix(
         Y, name, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=0
     )
+
+
+def _placed_by(estimator: Any, X: Any) -> Any:
+    if hasattr(estimator, "embedding_"):
+        return estimator.embedding_
+    kind = type(estimator).__name__
+    if X is None or not hasattr(estimator, "transform"):
+        raise InputError(
+            f"the {kind} has no embedding_: fit it first, or give the coordinates that its "
+            "transform returns"
+        )
+    try:
+        return estimator.transform(X)
+    except NotFittedError as error:
+        raise InputError(f"the {kind} is not fitted: fit it first") from error
 
 
 def rows_with_a_place(placed: Any) -> Indices | None:
@@ -213,15 +224,35 @@ def count(value: object, name: str) -> int:
 
 def codes(labels: Any, rows: int) -> Indices:
     """Give each class of labels a number, one label a row."""
-    given = np.asarray(labels)
+    given = as_labels(labels)
     if given.ndim != 1 or len(given) != rows:
         raise ParameterError(
             f"parameter `labels`: expected one label for each of the {rows} rows, got an array of "
             f"shape {given.shape}"
         )
-    if given.dtype.kind == "f" and np.isnan(given).any():
-        row = int(np.flatnonzero(np.isnan(given))[0])
-        raise ParameterError(f"parameter `labels`: the label of row {row} is NaN")
+    row = unlabelled(given)
+    if row is not None:
+        raise ParameterError(
+            f"parameter `labels`: row {row} has none ({given[row]}); leave such rows out, of X and "
+            "Y too"
+        )
     if given.dtype.kind == "O":
         given = given.astype(str)
     return np.asarray(np.unique(given, return_inverse=True)[1], dtype=np.int64)
+
+
+def as_labels(labels: Any) -> Any:
+    """Return labels as an array, in which a missing one does not become the text "nan"."""
+    some_missing = isinstance(labels, (list, tuple)) and not all(map(is_known, labels))
+    return np.asarray(labels, dtype=object if some_missing else None)
+
+
+def unlabelled(labels: Any) -> int | None:
+    """Return the first row whose label is missing, if there is one."""
+    if labels.dtype.kind == "f":
+        missing = np.isnan(labels)
+    elif labels.dtype.kind == "O":
+        missing = np.array([not is_known(label) for label in labels.tolist()], dtype=bool)
+    else:
+        return None
+    return int(missing.argmax()) if missing.any() else None

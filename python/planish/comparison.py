@@ -19,9 +19,11 @@ from ._docs import documented
 from ._embedding import Embedding
 from ._judging import quality_of
 from ._methods import method_class
+from ._quality import as_labels, unlabelled
 from ._random import check_seed
 from ._types import Floats, Indices, MatrixLike, RandomState
-from .exceptions import InputError, ParameterError
+from ._warn import warn
+from .exceptions import InputAdjustedWarning, InputError, ParameterError
 from .functions import estimate_memory
 from .neighbor_choice import _count
 
@@ -236,7 +238,8 @@ def compare(
         a dict of these by the name they are to have in the table. An estimator keeps
         its parameters; the others take those below. None chooses by the size of X.
     labels : array-like of shape (n_samples,), default=None
-        Classes of the rows, for the quality and the pictures.
+        Classes of the rows, for the quality and the pictures. Where one is missing, or all
+        are the same, they are for the pictures only, with a warning.
     n_components : int, default=2
         Number of coordinates.
     n_neighbors : int, default=10
@@ -268,14 +271,16 @@ def compare(
     most = None if sample is None else _count("sample", sample, 2)
     rng = check_random_state(0 if random_state is None else random_state)
     n = _rows_of(X)
-    known = None if labels is None else np.asarray(labels)
+    known = None if labels is None else as_labels(labels)
     if known is not None and known.shape != (n,):
         raise InputError(f"`labels` has the shape {known.shape}, X has {n} rows")
+    telling = None if known is None or _tell_nothing(known) else known
     kept = np.arange(n)
     if most is not None and n > most:
         kept = np.sort(rng.permutation(n)[:most])
         X = _safe_indexing(X, kept)
         known = None if known is None else known[kept]
+        telling = None if telling is None else telling[kept]
     seed = int(rng.randint(2**31 - 1))
     common: dict[str, Any] = {
         "n_components": width,
@@ -286,14 +291,30 @@ def compare(
     if len(kept) < _FEW_FOR_PERPLEXITY:
         common["perplexity"] = max(1.0, (len(kept) - 1) / 3)
     rows = [
-        _row(name, method, X, known, common) for name, method in _listed(methods, len(kept)).items()
+        _row(name, method, X, telling, common)
+        for name, method in _listed(methods, len(kept)).items()
     ]
     return Comparison(rows, kept, n, known)
+
+
+def _tell_nothing(labels: Any) -> bool:
+    """Whether labels cannot judge a map; said in a warning."""
+    row = unlabelled(labels)
+    if row is not None:
+        why = f"row {row} has no label ({labels[row]})"
+    elif len(labels) and (labels == labels[0]).all():
+        why = "all rows have the same label"
+    else:
+        return False
+    warn(f"{why}: the neighbourhood hit is left out", InputAdjustedWarning)
+    return True
 
 
 def _rows_of(X: Any) -> int:
     require_collected(X)
     shape = getattr(X, "shape", None)
+    if shape and len(shape) != 2:  # noqa: PLR2004
+        raise InputError(f"X must have rows and columns, got an array of shape {tuple(shape)}")
     try:
         return int(shape[0]) if shape else len(X)
     except TypeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,8 @@ _ANY = {"ensure_all_finite": False, "ensure_min_samples": 0, "ensure_min_feature
 # Rows whose neighbours are looked at.
 _MOST_SEARCHED = 10_000
 _NEIGHBORS = 10
+# The same for the dimension: as many as n_components="auto" looks at.
+_ROWS_PER_NEIGHBOR, _MOST_NEIGHBORS = 25, 20
 # Names of columns and numbers of rows that are listed.
 _LISTED = 8
 # Columns whose scales differ by this factor want to be standardised.
@@ -34,6 +37,7 @@ _UNLIKE = 100.0
 _FAR = 5.0
 # Rows up to which all pairs are no trouble.
 _FEW, _MANY = 5000, 20_000
+_PLANE = 2
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,8 @@ class Description:
     facts : dict
         What was counted, by name: ``text_columns``, ``missing``, ``infinite``,
         ``missing_rows``, ``missing_columns``, ``duplicates``, ``constant_columns``,
-        ``scales``, ``outliers``, ``components``, ``dimension``, ``n_neighbors``,
+        ``scales``, ``outliers``, ``components``, ``dimension`` (by method),
+        ``intrinsic_dimension`` (of these, the one number to use), ``n_neighbors``,
         ``classes``, ``neighborhood_hit``; only those that could be had.
     findings : list of str
         The same in sentences, with what to do about each.
@@ -145,8 +150,8 @@ def describe(X: MatrixLike, labels: ArrayLike | None = None) -> Description:
     >>> import numpy as np
     >>> from planish import describe
     >>> X = np.random.default_rng(0).normal(size=(200, 3)) * [1.0, 1.0, 1e6]
-    >>> print(describe(X).findings[0][:62])
-    The scales of the columns differ by a factor of 1e+06 (largest
+    >>> print(describe(X).findings[0][:63])
+    The scales of the columns differ by a factor of 1 000 000 (larg
     """
     values, names, facts, kind = _numbers(X)
     n, width = values.shape[0], len(names)
@@ -250,9 +255,9 @@ def _columns(values: Any, names: list[str], facts: dict[str, Any], said: list[st
     facts["duplicates"] = duplicates
     if duplicates:
         said.append(
-            f"{_many(duplicates, 'row')} repeat an earlier one: they get its coordinates; t-SNE "
-            "and neighbour graphs see them as very near neighbours, so drop them if they "
-            "carry nothing."
+            f"{_many(duplicates, 'row')} repeating an earlier one, with its coordinates: t-SNE and "
+            "neighbour graphs see them as very near neighbours, so drop them if they carry "
+            "nothing."
         )
     if is_sparse(values):
         means = np.asarray(values.mean(axis=0)).ravel()
@@ -278,7 +283,7 @@ def _columns(values: Any, names: list[str], facts: dict[str, Any], said: list[st
         }
         if ratio >= _UNLIKE and not is_sparse(values):
             said.append(
-                f"The scales of the columns differ by a factor of {ratio:.0e} (largest: "
+                f"The scales of the columns differ by a factor of {_rounded(ratio)} (largest: "
                 f"{facts['scales']['largest']}): standardise them "
                 "(sklearn.preprocessing.StandardScaler) unless their units are the same."
             )
@@ -306,14 +311,16 @@ def _neighbors(values: Any, labels: Any, facts: dict[str, Any], said: list[str])
         said.append(f"What follows was found on {_MOST_SEARCHED} of {n} rows, chosen at random.")
     some = values[rows]
     k = min(_NEIGHBORS, len(rows) - 1)
+    more = max(k, min(_MOST_NEIGHBORS, len(rows) // _ROWS_PER_NEIGHBOR))
     try:
-        distances, indices = kneighbors(some, k)
+        distances, near = kneighbors(some, more)
     except PlanishError as fault:
         said.append(f"Neighbours cannot be found: {fault}")
         return
     if not distances.any():
         said.append("All rows are equal: there is nothing to embed.")
         return
+    distances, indices = distances[:, :k], near[:, :k]
     facts["outliers"] = rows[_outliers(distances, indices)].tolist()
     if facts["outliers"]:
         said.append(
@@ -333,25 +340,29 @@ def _neighbors(values: Any, labels: Any, facts: dict[str, Any], said: list[str])
             "Isomap bridges them with a warning."
         )
     if labels is not None:
-        near = labels[rows]
-        hit = float((near[indices] == near[:, None]).mean())
+        own = labels[rows]
+        hit = float((own[indices] == own[:, None]).mean())
         facts["neighborhood_hit"] = hit
         said.append(f"{100 * hit:.0f} % of the {k} nearest neighbours have the label of their row.")
-    _shape(some, indices, facts, said)
+    _shape(some, near, facts, said)
 
 
 def _shape(some: Any, indices: Any, facts: dict[str, Any], said: list[str]) -> None:
     """Intrinsic dimension and number of neighbours."""
-    try:
+    facts["dimension"] = {}
+    with contextlib.suppress(PlanishError):
         found = dimension_of(some, indices)
-    except PlanishError:
-        found = {}
-    facts["dimension"] = found
-    if found:
-        low, high = min(found.values()), max(found.values())
+        known = {one.method: float(one.value) for one in found if np.isfinite(one.value)}
+        facts |= {"dimension": known, "intrinsic_dimension": found.dimension}
+        low, high = min(known.values()), max(known.values())
+        columns = (
+            f": a map keeps it in {found.dimension} columns or more, two are for looking at"
+            if found.dimension > _PLANE
+            else ""
+        )
         said.append(
-            f"The intrinsic dimension is about {np.median(list(found.values())):.1f} (estimates "
-            f"from {low:.1f} to {high:.1f})."
+            f"The intrinsic dimension is about {found.value:.1f} (estimates from {low:.1f} to "
+            f"{high:.1f}){columns}."
         )
     try:
         with warnings.catch_warnings():
@@ -360,9 +371,14 @@ def _shape(some: Any, indices: Any, facts: dict[str, Any], said: list[str]) -> N
     except PlanishError:
         return
     facts["n_neighbors"] = best.best
+    sound = (
+        f"sound from {best.range[0]} to {best.range[1]}"
+        if best.sound
+        else "the least that connect it, with signs of shortcuts"
+    )
     said.append(
-        f"For a neighbourhood graph, {best.best} neighbours (sound from {best.range[0]} to "
-        f"{best.range[1]}; planish.suggest_n_neighbors says why)."
+        f"For a neighbourhood graph, {best.best} neighbours ({sound}; planish.suggest_n_neighbors "
+        "says why)."
     )
 
 
@@ -420,6 +436,12 @@ def _suggestion(
 
 def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _rounded(factor: float) -> str:
+    """Return a factor with one digit that counts."""
+    text = f"{factor:.0e}"
+    return f"{float(text):,.0f}".replace(",", " ") if factor < 1e9 else text  # noqa: PLR2004
 
 
 def _some(items: list[Any]) -> str:

@@ -742,7 +742,7 @@ def rank_curve(
     Returns
     -------
     curve : RankCurve
-        Its ``n_neighbors``, ``q``, ``r`` and ``area``.
+        Its ``n_neighbors``, ``q_nx``, ``r_nx`` and ``area``.
 
     References
     ----------

@@ -12,8 +12,8 @@ from scipy import sparse
 
 import planish
 from conftest import affine_residual, rolled
-from planish import PCA, Isomap, compare, describe, suggest_n_neighbors
-from planish.exceptions import InputError, ParameterError
+from planish import PCA, Isomap, compare, datasets, describe, suggest_n_neighbors
+from planish.exceptions import InputAdjustedWarning, InputError, ParameterError
 
 KINDS = {
     "no rows": np.empty((0, 3)),
@@ -90,6 +90,38 @@ def test_parts_that_are_far_apart_are_told():
     assert "2 components even with 50 neighbours" in str(found)
 
 
+def test_parts_are_those_that_last():
+    """Not the edges that many neighbours force upon clusters: 2 parts of 5 at 40 neighbours."""
+    X = datasets.gaussian_clusters(1000).points
+    found = suggest_n_neighbors(X)
+    counts = {trial.n_neighbors: trial.components for trial in found.trials}
+    assert counts[found.best] == 5 > counts[50]
+    assert found.best <= found.range[1] < 20
+    assert "and 5 with 3 to" in str(found)
+    assert "2 columns leave" in str(found)
+
+
+@pytest.mark.parametrize("make", [datasets.flat_torus, datasets.punctured_sphere, datasets.cube])
+def test_paths_do_not_zigzag_where_the_columns_cannot_hold_the_data(make):
+    """A residual variance that is flat because it is large does not tell good graphs from bad."""
+    data = make(1000)
+    found = suggest_n_neighbors(data.points)
+    graph = planish.neighbors_graph(data.points, n_neighbors=found.best)
+    rows = np.arange(0, 1000, 20)
+    ratio = planish.geodesic_distances(graph, sources=rows) / np.maximum(data.geodesics(rows), 1e-9)
+    assert np.median(ratio) < 1.25
+    assert found.sound
+    assert found.range[0] < found.best == 8
+    assert "zigzag" in str(found)
+
+
+def test_no_sound_number_is_said():
+    found = suggest_n_neighbors(datasets.swiss_roll(600, noise=0.8).points)
+    assert not found.sound
+    assert "signs of shortcuts" in str(found)
+    assert found.range == (found.best, found.best)
+
+
 def test_suggestions_are_the_same_each_time_and_by_seed():
     X, _ = noisy_roll(400, 0.2, 0)
     assert suggest_n_neighbors(X).trials == suggest_n_neighbors(X, n_jobs=1).trials
@@ -132,7 +164,7 @@ def test_a_description_finds_what_was_put_in():
     assert found.facts["scales"]["ratio"] > 1e3
     assert found.facts["outliers"] == [44]
     text = str(found)
-    for word in ("repeat", "constant", "StandardScaler", "far from all others", "What to try"):
+    for word in ("repeating", "constant", "StandardScaler", "far from all", "What to try"):
         assert word in text
     json.dumps(found.to_dict())
 
@@ -165,6 +197,14 @@ def test_components_dimension_and_labels():
     sheet = describe(noisy_roll(1000, 0.0, 0)[0])
     assert 1.7 < np.median(list(sheet.facts["dimension"].values())) < 2.3
     assert any(one.method.startswith("Isomap(n_neighbors=") for one in sheet.suggestions)
+
+
+@pytest.mark.parametrize("make", [datasets.swiss_roll, lambda n: datasets.cube(n, 6)])
+def test_the_dimension_told_is_the_one_that_auto_takes(make):
+    X = make(2000).points
+    told = describe(X)
+    assert told.facts["intrinsic_dimension"] == PCA(n_components="auto").fit(X).n_components_
+    assert ("columns or more" in str(told)) == (told.facts["intrinsic_dimension"] > 2)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -283,6 +323,24 @@ def test_bad_data_is_in_the_rows_and_not_raised(kind):
     assert str(found).count("\n") > len(found.rows)
 
 
+@pytest.mark.parametrize(
+    ("labels", "why"),
+    [
+        (["a"] * 40, "all rows have the same label"),
+        ([None, *"ab" * 19, "a"], "row 0 has no label"),
+        (np.where(np.arange(40) == 7, np.nan, np.arange(40) % 2), "row 7 has no label"),
+    ],
+)
+def test_labels_that_tell_nothing_are_left_out_of_the_quality_only(labels, why):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.warns(InputAdjustedWarning, match=why):
+        found = compare(X, ["PCA"], labels)
+    assert found.rows[0].error is None
+    assert "trustworthiness" in found.rows[0].quality
+    assert "neighborhood_hit" not in found.rows[0].quality
+    assert len(found.labels) == 40
+
+
 def test_calls_that_are_wrong_are_refused():
     X = np.eye(4)
     with pytest.raises(InputError, match="labels"):
@@ -293,3 +351,5 @@ def test_calls_that_are_wrong_are_refused():
         compare(X, ["PCA"], n_components=0)
     with pytest.raises(InputError, match="int"):
         compare(3)
+    with pytest.raises(InputError, match=r"rows and columns, got an array of shape \(9,\)"):
+        compare(np.arange(9.0), ["PCA"])

@@ -33,10 +33,15 @@ def values(found):
 def test_every_method_is_within_ten_percent_on_bent_cubes(d):
     """2 000 points. Uncorrected, up to 4 dimensions; corrected for the number of rows, up to 10."""
     X = datasets.cube(2000, d, n_features=d + 10, random_state=1).points
-    found = dimension.estimate(X, n_bootstraps=0, calibrate=True)
+    found = dimension.estimate(X, n_bootstraps=50, calibrate=True)
     corrected = np.array([one.corrected for one in found])
     assert (abs(corrected / d - 1) < 0.1).all(), corrected
     assert found.dimension == d
+    # Their intervals hold the dimension and are no wider than they need be.
+    low, high = np.array([one.corrected_interval for one in found]).T
+    assert ((low <= d) & (d <= high)).all(), found
+    assert ((low < corrected) & (corrected < high)).all()
+    assert (high - low < 0.35 * d).all(), found
     if d <= 4:
         assert (abs(values(found) / d - 1) < 0.1).all(), values(found)
     # By their axes neighbourhoods have ten dimensions without a correction.
@@ -61,6 +66,38 @@ def test_every_method_is_within_ten_percent_on_bent_cubes(d):
 def test_every_method_is_within_ten_percent_on_curves_and_surfaces(make, d):
     found = dimension.estimate(make(2000).points, 16, n_bootstraps=0)
     assert (abs(values(found) / d - 1) < 0.1).all(), found
+
+
+@pytest.mark.parametrize(
+    ("make", "d"),
+    [
+        (datasets.helix, 1),
+        (datasets.swiss_roll, 2),
+        (datasets.s_curve, 2),
+        (datasets.punctured_sphere, 2),
+        (datasets.torus, 2),
+        (datasets.twin_peaks, 2),
+    ],
+)
+def test_corrected_intervals_hold_the_dimension_of_what_is_no_cube(make, d):
+    found = dimension.estimate(make(2000, random_state=1).points, calibrate=True)
+    low, high = np.array([one.corrected_interval for one in found]).T
+    assert ((low <= d) & (d <= high)).all(), found
+
+
+def test_intervals_are_corrected_with_the_values():
+    X = datasets.cube(500, 4, n_features=9).points
+    found = dimension.estimate(X, calibrate=True)
+    frame = found.to_frame()
+    assert (frame.corrected_low < frame.corrected).all()
+    assert (frame.corrected < frame.corrected_high).all()
+    line = str(found).splitlines()[1]
+    one = found["maximum_likelihood"]
+    assert line.endswith("({:.2f} to {:.2f})".format(*one.corrected_interval))
+    assert dimension.estimate(X)["moments"].corrected_interval is None
+    plain = dimension.moments(X, calibrate=True, n_bootstraps=0)
+    assert plain.corrected_interval is None
+    assert plain.corrected == found["moments"].corrected
 
 
 def test_noise_shows_at_small_scales_only():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import planish
 
@@ -47,6 +48,32 @@ def test_readme_snippets_run(tmp_path, monkeypatch):
     namespace = {}
     for number, snippet in enumerate(snippets):
         exec(compile(snippet, f"README.md python snippet {number}", "exec"), namespace)
+
+
+def test_readme_prints_what_it_shows(capsys):
+    """The table below the first code is the beginning of what it prints."""
+    text = README.read_text(encoding="utf-8")
+    code = re.search(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
+    shown = re.search(r"^```text\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out.startswith(shown)
+
+
+def test_the_times_in_the_picture_are_those_of_the_table():
+    """After new benchmarks examples/readme_picture.py draws it anew."""
+    text = README.read_text(encoding="utf-8")
+    with Image.open(README.parent / "docs" / "first.png") as picture:
+        told = picture.text["Description"].split("; ")
+    assert len(told) == 3
+    for panel in told:
+        own, other = re.fullmatch(r"(.+) \(scikit-learn (.+)\)", panel).groups()
+        assert re.search(rf"\| \*\*{own}\*\*.* \| {other} \(", text), panel
+
+
+def test_pictures_are_small():
+    pictures = sorted((README.parent / "docs").glob("*.png"))
+    assert {path.name for path in pictures} >= {"first.png", "roll.png", "methods.png"}
+    assert {path.name: path.stat().st_size for path in pictures if path.stat().st_size > 3e5} == {}
 
 
 def test_import_is_lazy():

@@ -200,6 +200,16 @@ def test_title_of_a_method_without_a_figure_counts_the_neighbours_it_kept(estima
     assert 30 < 100 * np.mean(kept) < 100
 
 
+def test_title_of_a_method_without_a_figure_has_the_trustworthiness_of_the_data_given(blob):
+    fitted = planish.KernelMDS(kernel="cosine").fit(blob)
+    score = planish.quality.trustworthiness(blob, fitted.embedding_, n_neighbors=10)
+    expected = f"KernelMDS, kernel=cosine · trustworthiness {float(score):.3f}"
+    assert plot.embedding(fitted, X=blob).get_title() == expected
+    assert "trust" not in plot.embedding(fitted, X=blob, quality=None).get_title()
+    given = planish.KernelMDS(kernel="precomputed").fit(blob @ blob.T)
+    assert "trust" not in plot.embedding(given, X=blob @ blob.T).get_title()
+
+
 def test_title_keeps_the_parameters_of_the_fit(isomap):
     fitted = planish.Isomap(n_neighbors=8).fit(swiss_roll(50))
     fitted.set_params(n_neighbors=20)

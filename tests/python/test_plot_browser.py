@@ -257,6 +257,14 @@ def test_the_lasso_lists_the_rows_inside(page, data):
     assert page.element("count").text.startswith("None.")
 
 
+def test_nothing_of_the_lasso_stays_over_the_points(driver, tmp_path):
+    Y = np.random.default_rng(0).normal(size=(1500, 2))
+    page = Page(driver, plot.page(Y, tmp_path / "map.html", values=Y[:, 0]))
+    page.lasso([(-1, -1), (0, -1), (1, 0), (-1, 1)])
+    time.sleep(1)  # until the rest is drawn pale
+    assert driver.find_elements(By.CSS_SELECTOR, ".outline-controllers, .select-outline") == []
+
+
 def test_selected_rows_are_downloaded_and_copied(page, data):
     page.lasso(CORNERS)
     rows = page.selected()

@@ -138,6 +138,33 @@ def test_shepard_draws_a_seeded_sample_of_many(blob):
     assert all(pair in every for pair in np.round(one, 9).tolist())
 
 
+def test_a_correlation_near_1_is_not_1(blob):
+    bent = blob + 0.02 * np.random.default_rng(0).normal(size=blob.shape)
+    r = np.corrcoef(pdist(blob), pdist(bent))[0, 1]
+    assert 0.9995 < r < 1
+    shown = plot.shepard(bent, blob).get_title().split(" · ")[1]
+    assert shown != "r 1"
+    assert float(shown[2:]) == pytest.approx(r, abs=1e-4)
+    assert " · r 1 · " in plot.shepard(blob, blob).get_title()
+
+
+def test_many_pairs_are_a_density_with_a_bar(blob):
+    ax = plot.shepard(np.tile(blob[:, :2], (6, 1)), np.tile(blob, (6, 1)), n_pairs=50_000)
+    assert len(ax.figure.axes) == 2
+    assert ax.figure.axes[1].get_ylabel() == "pairs per cell"
+
+
+def test_estimators_that_keep_no_coordinates_place_the_data(blob):
+    flat = planish.PCA(n_components=2).fit(blob)
+    placed = flat.transform(blob)
+    np.testing.assert_array_equal(
+        pairs_of(plot.shepard(flat, blob)), pairs_of(plot.shepard(placed, blob))
+    )
+    drawn = plot.rank_curve({"fitted": flat, "placed": placed}, blob)
+    one, other = (text.split(", ")[1] for text in legend_texts(drawn))
+    assert one == other
+
+
 def test_shepard_of_isomap_is_of_geodesic_distances(isomap):
     ax = plot.shepard(isomap, n_pairs=2000)
     there, here = pairs_of(ax).T

@@ -11,17 +11,8 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.stats import pearsonr, spearmanr
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 
-from planish import PCA, ClassicalMDS, Isomap, quality
+from planish import PCA, ClassicalMDS, Isomap, datasets, quality
 from planish.exceptions import InputAdjustedWarning, InputError, ParameterError
-
-
-def roll(n, seed=0):
-    draw = np.random.default_rng(seed)
-    angle = 1.5 * np.pi * (1 + 2 * draw.random(n))
-    height = 21 * draw.random(n)
-    X = np.column_stack([angle * np.cos(angle), height, angle * np.sin(angle)])
-    arc = 0.5 * (angle * np.sqrt(1 + angle**2) + np.arcsinh(angle))
-    return X, np.column_stack([arc, height])
 
 
 def cases():
@@ -178,7 +169,7 @@ def test_a_random_permutation_scores_at_chance():
 
 
 def test_the_truth_of_a_roll_scores_near_the_best():
-    X, truth = roll(1500)
+    X, truth = datasets.swiss_roll(1500)
     labels = np.digitize(truth[:, 0], np.quantile(truth[:, 0], [0.25, 0.5, 0.75]))
     found = quality.report(X, truth, labels)
     assert found["trustworthiness"] > 0.998
@@ -191,7 +182,7 @@ def test_the_truth_of_a_roll_scores_near_the_best():
 
 
 def test_samples_are_within_four_standard_errors():
-    X, Y = roll(1500)
+    X, Y = datasets.swiss_roll(1500)
     Y = Y + np.random.default_rng(2).normal(size=Y.shape) * [10, 1]
     exact = quality.report(X, Y, np.arange(1500) % 2)
     for seed in (0, 1):
@@ -265,15 +256,19 @@ def test_shepard_data():
 
 
 def test_an_estimator_stands_for_its_embedding():
-    X, _ = roll(200)
+    X, _ = datasets.swiss_roll(200)
     model = ClassicalMDS().fit(X)
     assert quality.continuity(X, model) == quality.continuity(X, model.embedding_)
-    with pytest.raises(InputError, match="fit it first"):
-        quality.continuity(X, ClassicalMDS())
+    for unfitted in (ClassicalMDS(), PCA(2)):
+        with pytest.raises(InputError, match="fit it first"):
+            quality.continuity(X, unfitted)
+    # One that keeps no coordinates of its rows is asked for them.
+    flat = PCA(2).fit(X)
+    assert quality.continuity(X, flat) == quality.continuity(X, flat.transform(X))
 
 
 def test_a_report_is_a_table_a_dictionary_and_a_frame():
-    X, _ = roll(300)
+    X, _ = datasets.swiss_roll(300)
     found = quality.report(X, PCA(2).fit_transform(X), n_neighbors=7)
     text = str(found)
     assert text.splitlines()[0] == "quality with 7 neighbours"
@@ -307,6 +302,13 @@ def test_rows_without_a_place_are_left_out():
 
 def test_bad_input_is_named():
     X, Y = CASES["smooth"]
+    for one, other, shape in ((X, Y[:, 0], r"Y .*\(41,\)"), (X[:, 0], Y, r"X .*\(41,\)")):
+        with pytest.raises(InputError, match=f"{shape}.*reshape") as caught:
+            quality.lcmc(one, other)
+        assert "\n" not in str(caught.value)
+    for missing in (None, np.nan):
+        with pytest.raises(ParameterError, match="row 3 has none"):
+            quality.neighborhood_hit(Y, ["a", "b", "a", missing, *["b"] * 37])
     with pytest.raises(ParameterError, match=r"should be less than n_samples / 2 \(20\.5\)"):
         quality.trustworthiness(X, Y, n_neighbors=21)
     with pytest.raises(ParameterError, match="n_neighbors"):

@@ -13,7 +13,7 @@ from .._types import MatrixLike
 from ..exceptions import InputError, ParameterError
 from . import _style
 from ._embedding import Colouring, colouring, draw_map
-from ._input import Drawing, chosen_columns, drawing, is_estimator
+from ._input import Drawing, chosen_columns, drawing, drawing_of_data, is_estimator
 from ._libraries import axes_or_new, new_figure, require_matplotlib
 from ._title import described, quality_text
 
@@ -121,10 +121,10 @@ def _tile(given: Any, X: MatrixLike | None) -> Tile:
     if isinstance(given, tuple) and len(given) == 2:  # noqa: PLR2004
         name, source = str(given[0]), given[1]
         if is_estimator(source):
-            return Tile(name, _map(source, X), quality_text(source, "auto"))
+            return Tile(name, drawing_of_data(source, X), quality_text(source, "auto"))
         return Tile(name, drawing(source), "")
     if is_estimator(given):
-        return Tile(described(given), _map(given, X), quality_text(given, "auto"))
+        return Tile(described(given), drawing_of_data(given, X), quality_text(given, "auto"))
     if not hasattr(given, "name") or not hasattr(given, "embedding"):
         raise ParameterError(
             "parameter `results`: expected estimators, or pairs of a title and an embedding, "
@@ -133,10 +133,6 @@ def _tile(given: Any, X: MatrixLike | None) -> Tile:
     if given.embedding is None:
         return Tile(str(given.name), None, "", str(getattr(given, "error", "") or "no embedding"))
     return Tile(str(given.name), drawing(given.embedding), _row_caption(given))
-
-
-def _map(estimator: Any, X: MatrixLike | None) -> Drawing:
-    return drawing(estimator, None if hasattr(estimator, "embedding_") else X)
 
 
 def _row_caption(row: Any) -> str:

@@ -93,7 +93,8 @@ def embedding(
         Title in place of the method, its parameters and its quality.
     quality : "auto", str, mapping or None, default="auto"
         Figure of quality in the title: "auto" is the one the estimator has (residual
-        variance, stress, divergence, …), a mapping is numbers by name.
+        variance, stress, divergence, …) or, of one that has none, the trustworthiness of
+        the map of `X` where that is given; a mapping is numbers by name.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None makes a new figure.
 
@@ -129,7 +130,10 @@ def embedding(
     if len(shown) < available and columns is None:
         notes.append(f"the first {len(shown)} of {available} coordinates")
     notes += draw_map(ax, given, color, shown, density=density, size=size, legend=legend)
-    text = headline(given.source, len(given.rows), title=title, quality=quality, notes=notes)
+    judged = None if X is None else (X, given.points)
+    text = headline(
+        given.source, len(given.rows), title=title, quality=quality, notes=notes, judged=judged
+    )
     ax.set_title(text, fontsize="medium")
     return ax
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._columns import is_known
 from .._types import Floats, Indices, MatrixLike
 from ..exceptions import InputError, ParameterError
 
@@ -69,6 +70,12 @@ def drawing(estimator_or_Y: object, X: MatrixLike | None = None) -> Drawing:
     return Drawing(points, rows.astype(np.int64), source)
 
 
+def drawing_of_data(estimator_or_Y: object, X: MatrixLike | None) -> Drawing:
+    """Return the map of the rows X that an estimator was fitted to, or an array."""
+    keeps = not is_estimator(estimator_or_Y) or hasattr(estimator_or_Y, "embedding_")
+    return drawing(estimator_or_Y, None if keeps else X)
+
+
 def is_estimator(given: object) -> bool:
     """Whether something is an estimator rather than an array."""
     return hasattr(given, "fit") and hasattr(given, "get_params")
@@ -123,14 +130,6 @@ def per_row(name: str, given: ArrayLike, n_samples: int) -> NDArray[Any]:
             f"parameter `{name}`: the embedding has {n_samples} rows, got {len(found)} entries"
         )
     return found
-
-
-def is_known(entry: Any) -> bool:
-    """Whether an entry of a column is one: not None, NaN or any of their kind."""
-    try:
-        return entry is not None and bool(entry == entry)  # noqa: PLR0124
-    except TypeError:  # the missing value of a data frame
-        return False
 
 
 def numbers(name: str, given: ArrayLike, n_samples: int) -> Floats:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 #: Entries of a legend; classes beyond them are counted in its last line.
 _ENTRIES = 60
 ENTRIES_PER_COLUMN = 20
+#: Inches from the lower end of a map to a legend below its ticks and the name of its axis.
+_BELOW = 0.55
 
 
 def class_legend(ax: Axes, title: str, area: float) -> None:
@@ -38,7 +40,12 @@ def legend_place(ax: Axes, entries: int, *, below: bool) -> dict[str, Any]:
     """
     place: dict[str, Any] = {"fontsize": "small", "frameon": False, "borderaxespad": 0.0}
     if below:
-        return place | {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 3}
+        figure = ax.get_figure()
+        assert figure is not None
+        height = ax.get_window_extent().height / figure.dpi
+        # Under the axis' name, whatever the height of the map.
+        down = _BELOW / max(height, _BELOW)
+        return place | {"loc": "upper center", "bbox_to_anchor": (0.5, -down), "ncols": 3}
     away = 1.12 if hasattr(ax, "get_zlim") else 1.01
     columns = -(-entries // ENTRIES_PER_COLUMN)
     return place | {"loc": "upper left", "bbox_to_anchor": (away, 1.0), "ncols": columns}

@@ -5,6 +5,7 @@ Nothing else in `planish.plot` computes a measure.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from scipy.sparse import issparse
 from scipy.spatial import cKDTree
 
 from .._types import Floats, Indices, MatrixLike
-from ..exceptions import InputError, ParameterError
+from ..exceptions import InputAdjustedWarning, InputError, ParameterError
 from ._input import Drawing
 
 #: Rows up to which a measure over all pairs is computed for a title.
 _ALL_PAIRS = 5_000
 #: Rows whose neighbours are compared for a title, and twice the most neighbours of one.
 _ROWS_LOOKED_AT = 1_000
+#: Neighbours that the trustworthiness in a title is of.
+_NEAR = 10
 _MOST_NEIGHBORS = 1_000
 #: Rows that shortest paths are computed from.
 _SOURCES = 100
@@ -44,6 +47,22 @@ def own_quality(estimator: Any) -> str:
     if ratio is not None:
         return f"{100 * float(np.sum(ratio)):.3g} % of the variance"
     return _residual_variance(estimator) or _neighbors_kept(estimator)
+
+
+def trust(source: Any, X: Any, points: Floats) -> str:
+    """Return the trustworthiness of a map of the rows X, or nothing where X is no points."""
+    from ..quality import trustworthiness
+
+    n = len(points)
+    near = min(_NEAR, (n - 1) // 2)
+    precomputed = getattr(source, "_precomputed", lambda: False)()
+    if source is None or precomputed or near < 1:
+        return ""
+    sample = _ROWS_LOOKED_AT if n > _ROWS_LOOKED_AT else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputAdjustedWarning)  # the title counts these rows
+        score = trustworthiness(X, points, n_neighbors=near, sample=sample, random_state=0)
+    return f"trustworthiness {float(score):.3f}"
 
 
 def _neighbors_kept(estimator: Any) -> str:

@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._columns import is_known
 from .._types import MatrixLike
 from ..exceptions import ParameterError
 from . import _style
-from ._input import Drawing, classes, drawing, is_known, name_of, numbers, per_row
+from ._input import Drawing, classes, drawing, name_of, numbers, per_row
 from ._libraries import plotly_script, png
 from ._thumbnails import as_images
 from ._title import Quality, headline
@@ -106,7 +107,8 @@ def page(
     shown = [_column(*column, given) for column in _listed(labels, values, columns)]
     pictures = None if images is None else as_images(images, len(given.points), image_shape)
     name = "Embedding" if title is None and given.source is None else title
-    heading = headline(given.source, 0, title=name, quality=quality, notes=[]) or "Embedding"
+    judged = None if X is None else (X, given.points)
+    heading = headline(given.source, 0, title=name, quality=quality, notes=[], judged=judged)
     count = f"{len(given.rows)} row{'' if len(given.rows) == 1 else 's'}"
     content = {
         "rows": _bytes(given.rows, np.int32),
@@ -120,7 +122,7 @@ def page(
         "missing": _style.MISSING,
     }
     text = _filled(
-        title=html.escape(heading),
+        title=html.escape(heading or "Embedding"),
         about=html.escape(" · ".join([count, *given.notes()])),
         css=_resource("page.css"),
         data=_json(content),

@@ -11,7 +11,8 @@ from .._types import Floats, MatrixLike
 from ..exceptions import InputError, ParameterError
 from . import _style
 from ._density import draw_counts
-from ._input import Drawing, drawing, is_estimator
+from ._input import Drawing, drawing_of_data, is_estimator
+from ._legend import color_bar
 from ._libraries import axes_or_new, require_matplotlib
 from ._measures import area_over_log_k, r_nx, shepard_pairs
 from ._title import described
@@ -75,7 +76,7 @@ def shepard(
     >>> matplotlib.pyplot.close(ax.figure)
     """
     require_matplotlib()
-    given = drawing(estimator_or_Y)
+    given = drawing_of_data(estimator_or_Y, None if precomputed else X)
     if int(n_pairs) < 1:
         raise ParameterError(f"parameter `n_pairs`: expected at least 1, got {n_pairs}")
     there, here, name = shepard_pairs(given, X, precomputed, int(n_pairs), random_state)
@@ -83,8 +84,9 @@ def shepard(
         raise InputError("no pair of rows has a distance in the data: there is nothing to draw")
     ax = axes_or_new(ax, size=(5.6, 5.2))
     if len(there) > _MANY_PAIRS:
-        draw_counts(ax, np.column_stack([there, here]), square=False)
+        drawn = draw_counts(ax, np.column_stack([there, here]), square=False)
         ax.set_aspect("auto")
+        color_bar(ax, drawn, "pairs per cell")
     else:
         ax.scatter(
             there, here, s=_style.point_area(len(there)), color=_style.PLAIN, alpha=0.4,
@@ -104,11 +106,19 @@ def shepard(
 def _shepard_title(given: Drawing, there: Floats, here: Floats) -> str:
     first = "Shepard diagram" if given.source is None else described(given.source)
     spread = min(np.ptp(there), np.ptp(here))
-    r = f"r {np.corrcoef(there, here)[0, 1]:.3g}" if spread > 0 else "r undefined"
+    r = f"r {_cut(np.corrcoef(there, here)[0, 1])}" if spread > 0 else "r undefined"
     n = len(given.rows)
     whole = len(there) == n * (n - 1) // 2
     pairs = f"{'all ' if whole else 'a sample of '}{len(there)} pairs"
     return "\n".join([" · ".join([first, r, pairs]), *given.notes()])
+
+
+def _cut(r: float) -> str:
+    """Return three digits; of a correlation they would round to 1, those that tell it from 1."""
+    digits = 3
+    while digits < 7 and abs(r) < 1 and float(f"{abs(r):.{digits}f}") == 1:  # noqa: PLR2004
+        digits += 1
+    return f"{r:.{digits}g}"
 
 
 #: Rows up to which the disparities of a map by stress are drawn.
@@ -228,4 +238,4 @@ def _curve(name: str, given: Any, X: MatrixLike | None, seed: int) -> tuple[Floa
             "parameter `X`: the rank curve of a map compares it with the data; give X=..., or "
             "R_NX itself"
         )
-    return r_nx(drawing(given), X, seed)
+    return r_nx(drawing_of_data(given, X), X, seed)

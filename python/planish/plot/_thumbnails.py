@@ -150,7 +150,10 @@ def thumbnails(
     ax.update_datalim(corners)
     ax.set_aspect("equal", adjustable="datalim")
     ax.autoscale(enable=True)
-    text = headline(given.source, len(given.rows), title=title, quality=quality, notes=notes)
+    judged = None if X is None else (X, given.points)
+    text = headline(
+        given.source, len(given.rows), title=title, quality=quality, notes=notes, judged=judged
+    )
     ax.set_title(text, fontsize="medium")
     return ax
 

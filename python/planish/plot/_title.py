@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from ..exceptions import ParameterError
-from ._measures import own_quality
+from ._measures import own_quality, trust
 
 #: Parameters worth a place in a title; the others only where they differ from the default.
 _ALWAYS = ("n_neighbors", "radius", "perplexity", "kernel")
@@ -17,15 +17,24 @@ Quality: TypeAlias = Mapping[str, float] | str | Literal["auto"] | None
 
 
 def headline(
-    source: Any, points: int, *, title: str | None, quality: Quality, notes: list[str]
+    source: Any,
+    points: int,
+    *,
+    title: str | None,
+    quality: Quality,
+    notes: list[str],
+    judged: tuple[Any, Any] | None = None,
 ) -> str:
-    """Return a title: what was given, or method, parameters and quality; then the notes."""
+    """Return a title: what was given, or method, parameters and quality; then the notes.
+
+    `judged` are data and map, for methods that have no figure of their own.
+    """
     if title is not None:
         first = [title] if title else []
         figure = "" if quality == "auto" else quality_text(source, quality)
     else:
         first = [f"{points} points" if source is None else described(source)]
-        figure = quality_text(source, quality)
+        figure = quality_text(source, quality, judged)
     line = " · ".join([*first, figure] if figure else first)
     return "\n".join([line, *notes] if line else notes)
 
@@ -59,7 +68,7 @@ def _shown(value: Any) -> str:
     return getattr(value, "__name__", None) or (value if isinstance(value, str) else f"{value:g}")
 
 
-def quality_text(source: Any, quality: Quality) -> str:
+def quality_text(source: Any, quality: Quality, judged: tuple[Any, Any] | None = None) -> str:
     """Return the figure of quality a title ends with, or nothing."""
     if quality is None:
         return ""
@@ -72,4 +81,5 @@ def quality_text(source: Any, quality: Quality) -> str:
             "parameter `quality`: expected 'auto', a text, numbers by name or None, got "
             f"{quality!r}"
         )
-    return "" if source is None else own_quality(source)
+    figure = "" if source is None else own_quality(source)
+    return figure if figure or judged is None else trust(source, *judged)

@@ -152,6 +152,8 @@
     drawn += 1; // what plotly.js remembers of an earlier selection is not kept
     drawing = true; // it reports the selection it drops as if the reader had
     await Plotly.react(map, traces(), layout(), config);
+    // The handles of a lasso's corners, which plotly.js leaves where its outline was.
+    map.querySelectorAll(".outline-controllers").forEach((handles) => handles.remove());
     drawing = false;
   }
 
