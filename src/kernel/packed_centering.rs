@@ -254,7 +254,7 @@ struct Columns<'a> {
 
 /// A band of panels against one group of columns.
 struct BandProduct<'a, T> {
-    panels: &'a [Panel<T>],
+    panels: &'a [Panel<'a, T>],
     unit: f64,
     first: usize,
     columns: Columns<'a>,
@@ -281,7 +281,7 @@ impl<T: Stored> BandProduct<'_, T> {
     fn run<const R: usize, const W: usize>(self) {
         let Columns { linear, x, y, .. } = self.columns;
         let (x, y) = (x.as_chunks::<W>().0, y.as_chunks_mut::<W>().0);
-        let widest = self.panels.iter().map(Vec::len).max().unwrap_or(0);
+        let widest = self.panels.iter().map(|panel| panel.len()).max().unwrap_or(0);
         for first in (0..widest).step_by(TILE) {
             for (p, panel) in self.panels.iter().enumerate() {
                 let end = panel.len().min(first + TILE);

@@ -26,6 +26,7 @@ pub mod fft;
 pub mod gmres;
 pub mod operator;
 pub mod packed;
+mod pages;
 pub mod product;
 pub mod random;
 pub(crate) mod small;

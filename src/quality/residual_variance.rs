@@ -126,7 +126,7 @@ pub fn residual_variance(
 }
 
 fn add_panels<T: Stored>(
-    (panels, unit): (&[Panel<T>], f64),
+    (panels, unit): (&[Panel<'_, T>], f64),
     first: usize,
     places: &[f64],
     dims: usize,

@@ -28,19 +28,16 @@ fn distances(points: &Array2<f64>) -> Array2<f64> {
 }
 
 fn packed(matrix: &Array2<f64>, order: Vec<u32>) -> PackedDistances {
-    let n = matrix.nrows();
-    let panel = |p: usize| {
-        (0..n.min((p + 1) * LANES))
-            .map(|column| {
-                std::array::from_fn(|lane| {
-                    let row = order.get(p * LANES + lane);
-                    row.map_or(0.0, |&row| matrix[[row as usize, order[column] as usize]])
-                })
-            })
-            .collect()
-    };
-    let panels = (0..n.div_ceil(LANES)).map(panel).collect();
-    PackedDistances::new(order, panels)
+    let mut packed = PackedDistances::zeros(matrix.nrows(), 1.0).unwrap();
+    for (p, panel) in packed.panels_mut().into_iter().enumerate() {
+        for (column, lanes) in panel.iter_mut().enumerate() {
+            *lanes = std::array::from_fn(|lane| {
+                let row = order.get(p * LANES + lane);
+                row.map_or(0.0, |&row| matrix[[row as usize, order[column] as usize]])
+            });
+        }
+    }
+    packed.in_order(order)
 }
 
 fn shuffled(n: usize, seed: u64) -> Vec<u32> {

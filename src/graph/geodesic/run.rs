@@ -16,7 +16,7 @@ use super::sources::{Seed, Sources};
 use super::{batched, dijkstra, floyd, sweep, waves};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
-use crate::linalg::packed::{Band, Fixed48, HalfMatrix, LANES, PackedDistances, Stored};
+use crate::linalg::packed::{Band, Fixed48, HalfMatrix, LANES, PackedDistances, Stored, unit_of_fixed48};
 
 /// The distances of up to [`LANES`] sources to all nodes.
 #[derive(Debug, Clone, Copy)]
@@ -239,44 +239,40 @@ pub fn fixed_pairs(plan: &Plan, ctx: &Ctx) -> Result<Option<PackedDistances<Fixe
     if !longest.is_finite() {
         return Ok(None);
     }
-    pairs_in_units(plan, Fixed48::unit(longest), ctx).map(Some)
+    pairs_in_units(plan, unit_of_fixed48(longest), ctx).map(Some)
 }
 
 fn pairs_in_units<T: Stored>(plan: &Plan, unit: f64, ctx: &Ctx) -> Result<PackedDistances<T>> {
     let n = plan.len();
     let what = format!("the distances between all pairs of {n} points");
     let hint = "use landmarks (LandmarkIsomap), or recompute the distances (storage='recompute')";
-    let by_waves = matches!(plan.kernel, Kernel::Batch(_)) && T::TAKES_PANEL;
+    let by_waves = matches!(plan.kernel, Kernel::Batch(_)) && T::as_wide(&mut []).is_some();
     let waves = if by_waves { waves::bytes(n) } else { 0 };
     ctx.reserve(PackedDistances::<T>::bytes(n) + waves, &what, hint)?;
+    ctx.stage("shortest paths", n);
+    let mut packed = PackedDistances::<T>::zeros(n, unit)?;
+    let panels = packed.panels_mut();
     if let (Kernel::Batch(graph), true) = (&plan.kernel, by_waves) {
-        ctx.stage("shortest paths", n);
-        let (order, mut panels) = ctx.install(|| waves::all_pairs(graph, ctx))?;
-        let order = order.iter().map(|&position| plan.order[position as usize]).collect();
-        let kept = panels.iter_mut().map(|panel| T::keep(panel, unit)).collect();
-        return Ok(PackedDistances::new(order, kept));
+        let panels = panels.into_iter().filter_map(T::as_wide).collect();
+        let order = ctx.install(|| waves::all_pairs(graph, panels, ctx))?;
+        return Ok(packed.in_order(order.iter().map(|&position| plan.order[position as usize]).collect()));
     }
-    let panels: Result<Vec<_>> = ctx.install(|| {
-        ctx.stage("shortest paths", n);
-        // Lent from panel to panel: room that is given back between the panels
-        // that stay would be too small for the next, and lost.
-        let idle: Mutex<Vec<Scratch>> = Mutex::default();
-        let lent = || idle.lock().unwrap_or_else(|held| held.into_inner());
-        let stored = |index: usize| {
-            let mut scratch = lent().pop().unwrap_or_default();
-            if !T::TAKES_PANEL {
-                scratch.lanes.reserve_exact(n - scratch.lanes.len());
-            }
-            scratch.panel(plan, index, ctx)?;
-            let kept = T::keep(&mut scratch.lanes, unit);
-            lent().push(scratch);
-            ctx.advance(LANES.min(n - index * LANES));
-            Ok(kept)
-        };
-        // Panels are taken one by one: their lengths differ too much to be split evenly.
-        (0..n.div_ceil(LANES)).into_par_iter().with_max_len(1).map(stored).collect()
-    });
-    Ok(PackedDistances::new(plan.order.clone(), panels?).in_units_of(unit))
+    // Lent from panel to panel: room that is taken anew for each of them costs as much as
+    // what is kept.
+    let idle: Mutex<Vec<Scratch>> = Mutex::default();
+    let lent = || idle.lock().unwrap_or_else(|held| held.into_inner());
+    let fill = |(index, stored): (usize, &mut [[T; LANES]])| {
+        let mut scratch = lent().pop().unwrap_or_default();
+        scratch.lanes.reserve_exact(n - scratch.lanes.len());
+        scratch.panel(plan, index, ctx)?;
+        T::keep(&scratch.lanes, unit, stored);
+        lent().push(scratch);
+        ctx.advance(LANES.min(n - index * LANES));
+        Ok(())
+    };
+    // Panels are taken one by one: their lengths differ too much to be split evenly.
+    ctx.install(|| panels.into_par_iter().enumerate().with_max_len(1).try_for_each(fill))?;
+    Ok(packed.in_order(plan.order.clone()))
 }
 
 /// The distances between all nodes, computed again each time they are read: exact,
@@ -298,7 +294,7 @@ impl HalfMatrix for Recomputed<'_> {
         let mut scratch = Scratch::default();
         for index in panels {
             scratch.panel(self.0, index, ctx)?;
-            use_band(index, Band::Wide(std::slice::from_ref(&scratch.lanes)))?;
+            use_band(index, Band::Wide(&[&scratch.lanes]))?;
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ use super::run::make_symmetric;
 use super::sources::Seed;
 use crate::context::Ctx;
 use crate::error::Result;
-use crate::linalg::packed::{LANES, Panel};
+use crate::linalg::packed::LANES;
 
 /// Waves of a large graph: the sources of a wave do not know of one another, which makes
 /// the first search in full and costs the later ones about one wave's worth.
@@ -52,19 +52,19 @@ fn hubs_first(graph: &PathGraph) -> Vec<u32> {
 /// What one batch of a wave finds, and works with.
 #[derive(Default)]
 struct Slot {
-    lanes: Panel<f64>,
+    lanes: Vec<[f64; LANES]>,
     seeds: Vec<Seed>,
     scratch: batched::Scratch,
 }
 
-/// The panels of all pairs, and their order in positions of `graph`.
-pub(super) fn all_pairs(graph: &PathGraph, ctx: &Ctx) -> Result<(Vec<u32>, Vec<Panel<f64>>)> {
+/// All pairs into `panels`, all zeros so far; their order in positions of `graph`.
+pub(super) fn all_pairs(
+    graph: &PathGraph,
+    mut panels: Vec<&mut [[f64; LANES]]>,
+    ctx: &Ctx,
+) -> Result<Vec<u32>> {
     let order = hubs_first(graph);
     let graph = &graph.reordered(&order);
-    let n = graph.len();
-    // Zeroed by the system: a page comes into memory when its wave writes to it.
-    let blank = |panel: usize| vec![[0.0; LANES]; n.min((panel + 1) * LANES)];
-    let mut panels: Vec<Panel<f64>> = (0..n.div_ceil(LANES)).map(blank).collect();
     let width = width(panels.len());
     let mut slots: Vec<Slot> = (0..width.min(panels.len())).map(|_| Slot::default()).collect();
     for begin in (0..panels.len()).step_by(width) {
@@ -81,7 +81,7 @@ pub(super) fn all_pairs(graph: &PathGraph, ctx: &Ctx) -> Result<(Vec<u32>, Vec<P
             }
         });
     }
-    Ok((order, panels))
+    Ok(order)
 }
 
 impl Slot {
@@ -109,7 +109,7 @@ impl Slot {
 
     /// What was found from the sources of panel `batch` to those of panel `index`: columns
     /// of that panel.
-    fn hand_on(&self, batch: usize, index: usize, panel: &mut Panel<f64>) {
+    fn hand_on(&self, batch: usize, index: usize, panel: &mut [[f64; LANES]]) {
         let n = self.lanes.len();
         let rows = &self.lanes[index * LANES..((index + 1) * LANES).min(n)];
         let columns = &mut panel[batch * LANES..((batch + 1) * LANES).min(n)];
