@@ -34,7 +34,7 @@ SHOWN = (
     "Metric MDS, Gaussian 5 000 × 50",
 )
 HEADER = ["job", "threads", *ENGINES.values(), "quality", "target", "met", "measured"]
-SHORT_HEADER = ["job", *ENGINES.values(), "quality"]
+SHORT_HEADER = ["job", *ENGINES.values(), "quality", "measured"]
 START, END = "<!-- bench:start -->", "<!-- bench:end -->"
 
 Row = list[str]
@@ -54,7 +54,7 @@ def update(report: Mapping[str, Any], titles: Sequence[str], full: Path, short: 
         key=lambda row: (titles.index(row[0]), {"2": 0, "1": 1}.get(row[1], 2)),
     )
     replace(full, table(HEADER, rows) + "\n\n" + conditions(report))
-    two = [[row[0], *row[2:6]] for row in rows if row[1] == "2" and row[0] in SHOWN]
+    two = [[row[0], *row[2:6], row[-1]] for row in rows if row[1] == "2" and row[0] in SHOWN]
     replace(short, table(SHORT_HEADER, sorted(two, key=lambda row: SHOWN.index(row[0]))))
 
 
