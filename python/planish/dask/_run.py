@@ -75,7 +75,8 @@ def shared(value: Any) -> Any:
     if cluster is None:
         return delayed(value, pure=False, traverse=False)
     with in_plain_words():
-        return cluster.scatter(value, broadcast=True, hash=False)
+        # In a list: of a tuple every item would be put there.
+        return cluster.scatter([value], broadcast=True, hash=False)[0]
 
 
 def worker_threads() -> int:
