@@ -19,7 +19,7 @@ from ._estimator import OnDask, gathered, mapped, takes
 from ._neighbors import Rule, check_rule, neighbor_lists, rule_of
 from ._parameters import landmark_count, number_of_components, row_numbers
 from ._place import new_placed, placed, rows_of, select, spread, written
-from ._run import Run, compute, persist, shared, workers
+from ._run import Run, client, compute, persist, require_open, shared, workers
 from .landmark_mds import from_sample
 
 #: The share of a worker's memory that a graph may take to be given to every worker.
@@ -38,6 +38,8 @@ class _Cluster:
     rule: Rule
     #: The whole graph; None for one in parts.
     graph: _graph.Connected | None
+    #: Where it is; None without a cluster.
+    client: Any
 
 
 @takes(graph="auto")
@@ -176,7 +178,7 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
             graph, blocks, chosen, self.path_method, resources, rule.threads, run
         )
         local_used = _by_block(graph.used, blocks, run)
-        self._cluster = _Cluster(blocks, local_used, parts, rule, graph)
+        self._cluster = _Cluster(blocks, local_used, parts, rule, graph, client())
         return parts, table, local_used
 
     def _in_parts(
@@ -209,7 +211,7 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
                 [run.task(select, "select", b)(part, local_used[b]) for b, part in enumerate(parts)]
             )
         self.landmarks_, self.path_method_ = chosen, "D"
-        self._cluster = _Cluster(blocks, local_used, parts, rule, None)
+        self._cluster = _Cluster(blocks, local_used, parts, rule, None, client())
         return parts, np.minimum(table, table.T), local_used
 
     def _scale_landmarks(self, table: Any, width: int) -> None:
@@ -259,6 +261,7 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
                 "with it; fit it again, or place rows before pickling"
             )
         there = self._cluster
+        require_open(there.client)
         return new_placed(
             queries, there.blocks, there.used, there.distances, shared(self._formula),
             there.rule, nearest, run,
@@ -331,6 +334,7 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
                 f"`{name}` was on a Dask cluster and did not come with the estimator"
             )
         found: _Cluster = self._cluster
+        require_open(found.client)
         return found
 
     def _forget(self) -> None:
