@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
+import planish
 import planish.dask as on_dask
 from conftest import swiss_roll
 from planish.exceptions import UnsupportedError
@@ -74,3 +75,24 @@ def test_an_error_of_the_data_is_not_taken_for_a_lost_cluster(cluster):
         on_dask.PCA(2).fit(X)
     with Client(cluster, timeout=60), pytest.raises(KeyError, match="array-0"):
         on_dask.PCA(2).fit(X)
+
+
+@pytest.mark.filterwarnings("ignore::planish.exceptions.DisconnectedGraphWarning")
+@pytest.mark.parametrize("disconnected", ["bridge", "largest"])
+@pytest.mark.parametrize("graph", ["broadcast", "partitioned"])
+def test_several_components_on_a_cluster_are_those_of_one_machine(cluster, graph, disconnected):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((70, 2)) + shift for shift in (0.0, 30.0, 80.0)])
+    X = np.vstack([X, rng.random((5, 2)) - 90])[rng.permutation(215)]
+    params = {"n_neighbors": 4, "path_method": "D", "disconnected": disconnected}
+    one = planish.LandmarkIsomap(**params, landmarks="random", n_landmarks=20).fit(X)
+    with Client(cluster, timeout=60):
+        # Nobody but the estimator keeps what is persisted here.
+        isomap = on_dask.LandmarkIsomap(**params, landmarks=one.landmarks_, graph=graph).fit(
+            da.from_array(X, chunks=(60, 2)).persist()
+        )
+        found, placed = isomap.embedding_.compute(), isomap.transform(X[:9] + 0.01)
+    scale = np.nanmax(np.abs(one.embedding_))
+    np.testing.assert_allclose(found / scale, one.embedding_ / scale, rtol=0, atol=1e-10)
+    expected = one.transform(X[:9] + 0.01)
+    np.testing.assert_allclose(placed / scale, expected / scale, rtol=0, atol=1e-10)

@@ -3,6 +3,7 @@
 One cluster serves all tests of this file, in order; the last one takes it away.
 """
 
+import asyncio
 import os
 import pickle
 import re
@@ -83,7 +84,7 @@ def workers(client):
     if client.status == "running":
         try:
             client.wait_for_workers(3, timeout=60)
-        except TimeoutError:
+        except (TimeoutError, asyncio.TimeoutError):  # two of them before Python 3.11
             client.wait_for_workers(2, timeout=LATE)
 
 

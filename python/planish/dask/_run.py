@@ -7,6 +7,7 @@ cluster that is gone is one sentence and not a page of somebody else's traceback
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -171,7 +172,8 @@ def in_plain_words(items: Sequence[Any] = ()) -> Iterator[None]:
 def _is_gone(error: Exception) -> bool:
     from distributed.comm import CommClosedError
 
-    if isinstance(error, (CommClosedError, FutureCancelled, TimeoutError)):
+    late = (TimeoutError, asyncio.TimeoutError)  # two of them before Python 3.11
+    if isinstance(error, (CommClosedError, FutureCancelled, *late)):
         return True
     # A client that was closed says so by a class of its own or, before 2025, in words.
     text = f"{type(error).__name__}: {error}"
