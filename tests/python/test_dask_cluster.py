@@ -289,10 +289,13 @@ def test_ctrl_c_ends_a_fit_and_leaves_the_cluster_usable(client, cluster, when):
     before = dict(vars(isomap))
     interrupter = Interrupter(when)
     cluster.scheduler.add_plugin(interrupter)
+    # A process in the background of a shell is started without it.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
             isomap.fit(X)
     finally:
+        signal.signal(signal.SIGINT, handler)
         cluster.scheduler.remove_plugin(interrupter.name)
     assert vars(isomap).keys() == before.keys()
     assert all(vars(isomap)[name] is value for name, value in before.items())
