@@ -124,9 +124,10 @@ def tables(report: dict[str, Any], counts: list[int]) -> list[str]:
     model = report[f"model-{counts[0]}"]
     lines += [
         "",
-        f"Constants, from the first line that says so: a = {model['pair']:.2f}, b = {model['list']:.0f}, c = "
-        f"{model['path']:.1f}, d = {model['row']:.2f}, e = {model['edge']:.0f} ns and f = "
-        f"{1e3 * model['task']:.1f} ms. With them, for sizes that were not measured:",
+        "Constants, from the first line that says so: "
+        f"a = {model['pair']:.2f}, b = {model['list']:.0f}, c = {model['path']:.1f}, "
+        f"d = {model['row']:.2f}, e = {model['edge']:.0f} ns and f = {1e3 * model['task']:.1f} ms. "
+        "With them, for sizes that were not measured:",
         "",
         "| rows | blocks | cores | pairs | the rest | tasks | altogether | moved at most |",
         "|---|---|---|---|---|---|---|---|",
