@@ -54,6 +54,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
     # A slow or busy disk, of which Dask tells.
     pytest.mark.filterwarnings("ignore:Creating scratch directories is taking:UserWarning"),
+    # What is expected is found without the cluster: older releases warn of that.
+    pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler:UserWarning"),
     # So few points of a roll have shortcuts.
     pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning"),
 ]
