@@ -1,14 +1,15 @@
 """planish.dask on 2 and 4 worker processes against one process, and a cost model.
 
     python benches/cluster.py [--quick] [--rows N ...] [--workers W ...] [--repeats R]
+                              [--update-docs]
     python benches/cluster.py --beyond
 
 The job is landmark Isomap of a Swiss roll with random columns added, given landmarks. One
 process has one thread, a worker too. Measured are the time of the fit with all coordinates
 on their workers, the seconds that tasks of each kind computed, and the bytes that workers
-sent each other. The constants of the cost model come from the smallest number of rows; the
-other sizes are predicted by it, and so are 10⁶, 10⁸ and 10⁹. Results go to
-build/cluster.json too.
+sent each other. The constants of the cost model come from the second of four numbers of rows;
+the other three are predicted by it, and so are 10⁶, 10⁸ and 10⁹. Results go to
+build/cluster.json too, and with --update-docs to the tables of docs/cluster.md.
 
 With --beyond it is one fit of data that is larger than any worker may hold, on three workers,
 and a comparison of its coordinates with those of one process. It takes minutes.
@@ -24,6 +25,7 @@ import resource
 import time
 import warnings
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,7 @@ import planish
 from planish import dask as on_dask
 
 ROOT = Path(__file__).resolve().parent.parent
+DOCS, START, END = ROOT / "docs" / "cluster.md", "<!-- cluster:start -->", "<!-- cluster:end -->"
 # So many noisy columns that neighbours are found by matrix products: n² D operations.
 COLUMNS, NEIGHBORS, LANDMARKS, COMPONENTS = 100, 10, 100, 2
 #: Kinds of tasks, by what their time goes with.
@@ -66,7 +69,11 @@ def main() -> int:
     warnings.simplefilter("ignore")
     if options.beyond:
         return beyond()
-    report: dict[str, Any] = {"cores": len(os.sched_getaffinity(0)), "runs": [], "alone": {}}
+    cores = len(os.sched_getaffinity(0))
+    report: dict[str, Any] = {
+        "cores": cores, "repeats": options.repeats, "load": os.getloadavg()[0],
+        "runs": [], "alone": {},
+    }  # fmt: skip
     for rows in options.rows:
         report["alone"][rows] = min(alone(rows) for _ in range(options.repeats))
         print(f"{rows:>9,} rows, one process: {report['alone'][rows]:.2f} s", flush=True)
@@ -79,39 +86,85 @@ def main() -> int:
                 best = min(runs, key=lambda run: run.seconds)
                 report["runs"].append(asdict(best))
                 show(best, report["alone"][rows])
-    for workers in options.workers:
-        runs = [Run(**run) for run in report["runs"] if run["workers"] == workers]
-        model = fitted(runs[0])
-        report[f"model-{workers}"] = model
-        print(f"\ncost model, constants from {runs[0].rows:,} rows on {workers} workers: {model}")
-        cores = min(workers, report["cores"])
-        for run in runs:
-            guess = predicted(model, run.rows, run.blocks, cores)
-            ratio = guess["seconds"] / run.seconds
-            moved = guess["moved"] / run.moved if run.moved else math.nan
-            print(
-                f"{run.rows:>9,} rows: predicted {guess['seconds']:7.2f} s, measured "
-                f"{run.seconds:7.2f} s ({ratio:.2f}×); bytes at most {moved:.2f}× those measured"
-            )
-    for rows, blocks, cores in ((10**6, 40, 8), (10**8, 1000, 512), (10**9, 4000, 4096)):
-        guess = predicted(model, rows, blocks, cores)
-        print(
-            f"{rows:>13,} rows, {blocks:,} blocks, {cores:,} cores: "
-            f"{guess['seconds'] / 3600:.3g} h, {guess['moved'] / 1e9:.3g} GB moved at most"
-        )
+    lines = tables(report, options.workers)
+    print("\n" + "\n".join(lines))
     (ROOT / "build").mkdir(exist_ok=True)
     (ROOT / "build" / "cluster.json").write_text(json.dumps(report, indent=1) + "\n")
+    if options.update_docs:
+        before, rest = DOCS.read_text(encoding="utf-8").split(START)
+        after = rest.split(END)[1]
+        new = "\n".join([before + START, *lines, END + after])
+        DOCS.write_text(new, encoding="utf-8")
     return 0
+
+
+def tables(report: dict[str, Any], counts: list[int]) -> list[str]:
+    """What was measured, what the model says of it, and of sizes that were not measured."""
+    load = report["load"]
+    busy = f" that had other work too (load {load:.0f})" if load > report["cores"] / 2 else ""
+    lines = [
+        f"Measured on {date.today().isoformat()} on {report['cores']} cores{busy}, the best of "
+        f"{report['repeats']} (planish {planish.__version__}, dask {dask.__version__}):",
+        "",
+        "| rows | blocks | workers | one process | the workers | predicted | moved | at most |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for workers in counts:
+        runs = [Run(**run) for run in report["runs"] if run["workers"] == workers]
+        known = runs[min(1, len(runs) - 1)]
+        model = report[f"model-{workers}"] = fitted(known)
+        for run in runs:
+            guess = predicted(model, run.rows, run.blocks, workers, report["cores"])
+            said = "constants" if run is known else f"{guess['seconds']:.2f} s"
+            lines.append(
+                f"| {grouped(run.rows)} | {run.blocks} | {workers} | "
+                f"{report['alone'][run.rows]:.2f} s | {run.seconds:.2f} s | {said} | "
+                f"{run.moved / 1e6:.0f} MB | {guess['moved'] / 1e6:.0f} MB |"
+            )
+    model = report[f"model-{counts[0]}"]
+    lines += [
+        "",
+        "Constants, from the first line that says so: "
+        f"a = {model['pair']:.2f}, b = {model['list']:.0f}, c = {model['path']:.1f}, "
+        f"d = {model['row']:.2f}, e = {model['edge']:.0f} ns and f = {1e3 * model['task']:.1f} ms. "
+        "With them, for sizes that were not measured:",
+        "",
+        "| rows | blocks | cores | pairs | the rest | tasks | altogether | moved at most |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for rows, blocks, cores in ((10**6, 40, 8), (10**8, 1000, 512), (10**9, 4000, 4096)):
+        guess = predicted(model, rows, blocks, cores, cores)
+        parts = (guess["pairs"], guess["rest"], guess["tasks"], guess["seconds"])
+        lines.append(
+            f"| {grouped(rows)} | {grouped(blocks)} | {grouped(cores)} | "
+            f"{' | '.join(map(lasting, parts))} | {grouped(round(guess['moved'] / 1e9))} GB |"
+        )
+    return lines
+
+
+def grouped(number: int) -> str:
+    return f"{number:,}".replace(",", " ")
+
+
+def lasting(seconds: float) -> str:
+    """Say how long something takes, to two digits."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{float(f'{seconds / size:.2g}'):g} {unit}"
+    return f"{float(f'{seconds:.2g}'):g} s"
 
 
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 20_000, 40_000])
+    parser.add_argument("--rows", type=int, nargs="+", default=[5_000, 10_000, 20_000, 40_000])
     parser.add_argument("--workers", type=int, nargs="+", default=[2, 4])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--beyond", action="store_true", help="more data than a worker may hold")
     parser.add_argument("--quick", action="store_true", help="small sizes, once")
+    parser.add_argument("--update-docs", action="store_true", help="write docs/cluster.md")
     options = parser.parse_args()
+    if options.quick and options.update_docs:
+        parser.error("--update-docs wants whole lines: drop --quick")
     if options.quick:
         options.rows, options.repeats = [3_000, 6_000], 1
     return options
@@ -124,7 +177,7 @@ def cluster(workers: int, memory: str = "4GB") -> LocalCluster:
         threads_per_worker=1,
         processes=True,
         memory_limit=memory,
-        dashboard_address=None,
+        dashboard_address=":0",
         silence_logs=50,
     )
 
@@ -249,30 +302,40 @@ def show(run: Run, single: float) -> None:
 def fitted(run: Run) -> dict[str, float]:
     """The constants: nanoseconds for each unit of work, and seconds for each task."""
     n, k, m = run.rows, NEIGHBORS, LANDMARKS
-    busy = sum(run.kinds.values())
     cores = min(run.workers, len(os.sched_getaffinity(0)))
+    # Workers that share a core take turns: a second of a task is a part of a second of the core.
+    spent = {kind: seconds * cores / run.workers for kind, seconds in run.kinds.items()}
     return {
-        "pair": 1e9 * run.kinds["pairs"] / n**2,
-        "list": 1e9 * run.kinds["lists"] / (n * k * run.blocks),
-        "edge": 1e9 * run.kinds["graph"] / (n * k),
-        "path": 1e9 * run.kinds["paths"] / (n * m * math.log(n)),
-        "row": 1e9 * run.kinds["rows"] / (n * (COLUMNS + m * COMPONENTS)),
-        "task": max(0.0, run.seconds - busy / cores) / run.tasks,
+        "pair": 1e9 * spent["pairs"] / n**2,
+        "list": 1e9 * spent["lists"] / (n * k * run.blocks),
+        "edge": 1e9 * spent["graph"] / (n * k),
+        "path": 1e9 * spent["paths"] / (n * m * math.log(n)),
+        "row": 1e9 * spent["rows"] / (n * (COLUMNS + m * COMPONENTS)),
+        "task": max(0.0, run.seconds - sum(spent.values()) / cores) / run.tasks,
     }
 
 
-def predicted(model: dict[str, float], n: int, blocks: int, cores: int) -> dict[str, float]:
+def predicted(
+    model: dict[str, float], n: int, blocks: int, workers: int, cores: int
+) -> dict[str, float]:
     """The cost model of docs/cluster.md."""
-    k, m = NEIGHBORS, LANDMARKS
+    k, m, cores = NEIGHBORS, LANDMARKS, min(workers, cores)
     spread = (
-        model["pair"] * float(n) ** 2
-        + model["list"] * n * k * blocks
+        model["list"] * n * k * blocks
         + model["path"] * n * m * math.log(n)
         + model["row"] * n * (COLUMNS + m * COMPONENTS)
     )
-    seconds = 1e-9 * (spread / cores + model["edge"] * n * k) + model["task"] * 4 * blocks * blocks
-    moved = blocks * n * (8.0 * COLUMNS / 2 + 16.0 * k) + 8.0 * n * m + 16.0 * n * k * cores
-    return {"seconds": seconds, "moved": moved}
+    pairs = 1e-9 * model["pair"] * float(n) ** 2 / cores
+    rest = 1e-9 * (spread / cores + model["edge"] * n * k)
+    tasks = model["task"] * 4 * blocks * blocks
+    moved = float(n) * (
+        8 * COLUMNS * min(workers, blocks + 1)
+        + 16 * k * (blocks + 1)
+        + (16 * k + 8) * (workers + 1)
+        + 8 * m
+    )
+    seconds = pairs + rest + tasks
+    return {"seconds": seconds, "pairs": pairs, "rest": rest, "tasks": tasks, "moved": moved}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""planish.dask against one machine: the same neighbours, graphs, geodesics, coordinates.
+"""planish.dask against one machine: the same neighbours, moments, coordinates.
 
-Here on Dask's local schedulers; test_dask_cluster.py has processes, memory limits and kills.
+Here on Dask's local schedulers; test_dask_landmark_isomap.py has graphs and geodesics, and
+test_dask_cluster.py processes, memory limits and kills.
 """
 
 import pickle
@@ -22,16 +23,13 @@ from planish.dask._blocks import Blocks, looked_at, require_same
 from planish.dask._moments import Moments, merge
 from planish.dask._neighbors import Lists, Rule, _merge
 from planish.dask._run import Run
-from planish.exceptions import (
-    DisconnectedGraphError,
-    DisconnectedGraphWarning,
-    InputError,
-    OutlierWarning,
-    ParameterError,
-    UnsupportedError,
-)
+from planish.exceptions import InputError, ParameterError, UnsupportedError
 
 CLOSE = {"rtol": 0, "atol": 1e-10}
+ROLL = swiss_roll(900)
+
+# So few points of a roll have shortcuts.
+pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
 
 
 @pytest.fixture(autouse=True)
@@ -224,110 +222,6 @@ def test_landmark_mds_has_the_bits_of_one_machine(landmarks):
     np.testing.assert_array_equal(mds.transform(X[:9] + 0.1), one.transform(X[:9] + 0.1))
 
 
-# So few points of a roll have shortcuts.
-pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.ShortcutWarning")
-
-ROLL = swiss_roll(900)
-
-
-@pytest.mark.parametrize("graph", ["broadcast", "partitioned"])
-@pytest.mark.parametrize("rule", [{"n_neighbors": 8}, {"n_neighbors": None, "radius": 4.0}])
-def test_landmark_isomap_is_that_of_one_machine(graph, rule):
-    chosen = np.random.default_rng(0).choice(900, 40, replace=False)
-    params = {**rule, "landmarks": chosen, "path_method": "D"}
-    one = planish.LandmarkIsomap(**params).fit(ROLL)
-    isomap = on_dask.LandmarkIsomap(**params, graph=graph).fit(chunked(ROLL, 250, 1, 349, 300))
-    between = planish.geodesic_distances(one.graph_, sources=chosen, path_method="D")
-    # Graph and geodesics exactly, coordinates to rounding.
-    np.testing.assert_array_equal(isomap.geodesics_.compute().T, between)
-    if graph == "broadcast":
-        assert (isomap.graph_ != one.graph_).nnz == 0
-        np.testing.assert_array_equal(isomap.graph_.indices, one.graph_.indices)
-        np.testing.assert_array_equal(isomap.component_labels_, one.component_labels_)
-    else:
-        assert isomap.n_supersteps_ > 1
-    scale = np.abs(one.embedding_).max()
-    np.testing.assert_allclose(isomap.embedding_.compute() / scale, one.embedding_ / scale, **CLOSE)
-    np.testing.assert_allclose(isomap.eigenvalues_, one.eigenvalues_, rtol=1e-10)
-    new = np.vstack([swiss_roll(60, seed=1)[:, :] * 0.999, ROLL[[5, 600]]])
-    if "radius" in rule:
-        new = new[
-            [len(planish.neighbors_graph(ROLL, query=x[None], radius=4.0).data) > 0 for x in new]
-        ]
-    expected = one.transform(new) / scale
-    np.testing.assert_allclose(isomap.transform(new) / scale, expected, **CLOSE)
-    there = isomap.transform(in_blocks(new, 20)).compute()
-    np.testing.assert_allclose(there / scale, expected, **CLOSE)
-    np.testing.assert_array_equal(there[-2:], isomap.embedding_.compute()[[5, 600]])
-
-
-def test_by_default_the_landmarks_and_the_paths_are_those_of_one_machine():
-    one = planish.LandmarkIsomap(n_neighbors=8, n_landmarks=50).fit(ROLL)
-    with dask.config.set(scheduler="synchronous"):
-        isomap = on_dask.LandmarkIsomap(n_neighbors=8, n_landmarks=50).fit(in_blocks(ROLL, 300))
-    assert (isomap.graph_mode_, isomap.path_method_) == ("broadcast", one.path_method_)
-    np.testing.assert_array_equal(isomap.landmarks_, one.landmarks_)
-    scale = np.abs(one.embedding_).max()
-    np.testing.assert_allclose(isomap.embedding_.compute() / scale, one.embedding_ / scale, **CLOSE)
-
-
-def test_components_are_joined_by_the_same_edges():
-    rng = np.random.default_rng(1)
-    X = np.vstack(
-        [rng.normal(size=(40, 2)) + centre for centre in ([0, 0], [60, 0], [0, 90], [70, 80])]
-    )
-    X = X[rng.permutation(len(X))]
-    params = {"n_neighbors": 5, "n_landmarks": 30}
-    with pytest.warns(DisconnectedGraphWarning) as ours:
-        isomap = on_dask.LandmarkIsomap(**params).fit(in_blocks(X, 45))
-    with pytest.warns(DisconnectedGraphWarning) as theirs:
-        one = planish.LandmarkIsomap(**params).fit(X)
-    assert str(ours[0].message).replace("e+0", "e") == str(theirs[0].message)
-    pairs = {tuple(sorted(pair)) for pair in one.bridges_.tolist()}
-    assert {tuple(pair) for pair in isomap.bridges_.tolist()} == pairs
-    assert (isomap.graph_ != one.graph_).nnz == 0
-    np.testing.assert_array_equal(isomap.component_labels_, one.component_labels_)
-    scale = np.abs(one.embedding_).max()
-    np.testing.assert_allclose(isomap.embedding_.compute() / scale, one.embedding_ / scale, **CLOSE)
-
-
-@pytest.mark.parametrize("graph", ["broadcast", "partitioned"])
-def test_the_largest_component_alone(graph):
-    rng = np.random.default_rng(1)
-    X = np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(30, 2)) + 99])[rng.permutation(90)]
-    params = {"n_neighbors": 5, "landmarks": "random", "n_landmarks": 20, "path_method": "D"}
-    with pytest.warns(DisconnectedGraphWarning, match="sizes 60, 30"):
-        one = planish.LandmarkIsomap(**params, disconnected="largest").fit(X)
-    isomap = on_dask.LandmarkIsomap(**params, disconnected="largest", graph=graph)
-    with pytest.warns(DisconnectedGraphWarning, match="sizes 60, 30"):
-        isomap.fit(in_blocks(X, 40))
-    np.testing.assert_array_equal(isomap.landmarks_, one.landmarks_)
-    np.testing.assert_allclose(isomap.embedding_.compute(), one.embedding_, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(isomap.transform(X[:5] + 0.1), one.transform(X[:5] + 0.1), atol=1e-9)
-    with pytest.raises(DisconnectedGraphError, match="sizes 60, 30"):
-        on_dask.LandmarkIsomap(**params, disconnected="error", graph=graph).fit(in_blocks(X, 40))
-
-
-def test_a_graph_in_parts_is_not_bridged():
-    X = np.repeat([0.0, 99.0], 30)[:, None] + np.random.default_rng(0).random((60, 2))
-    with pytest.raises(UnsupportedError, match="in parts cannot be bridged; raise `n_neighbors`"):
-        on_dask.LandmarkIsomap(n_landmarks=9, graph="partitioned").fit(in_blocks(X, 20))
-
-
-def test_outliers_are_left_out_and_placed():
-    X = swiss_roll(600)
-    X[[17, 400]] = [[4000.0, 0, 0], [0, -5000.0, 100]]
-    params = {"n_neighbors": 8, "n_landmarks": 60}
-    with pytest.warns(OutlierWarning):
-        one = planish.LandmarkIsomap(**params, disconnected="bridge").fit(X)
-    with pytest.warns(OutlierWarning, match="2 outlier"):
-        isomap = on_dask.LandmarkIsomap(**params).fit(in_blocks(X, 250))
-    assert isomap.outliers_.tolist() == one.outliers_.tolist() == [17, 400]
-    scale = np.abs(one.embedding_).max()
-    np.testing.assert_array_equal(isomap.landmarks_, one.landmarks_)
-    np.testing.assert_allclose(isomap.embedding_.compute() / scale, one.embedding_ / scale, **CLOSE)
-
-
 # -- one import ----------------------------------------------------------------------------
 
 NOTEBOOK = """
@@ -503,6 +397,51 @@ def test_what_is_no_rows_of_numbers_is_refused_in_a_sentence():
     wrong(frame[["a"]].a, "a series")
     wrong(X.map_blocks(lambda block: block)[:0], "0 rows")
     wrong(dask.delayed(1), "give a dask.array or a dask.dataframe")
+    wrong(da.ma.masked_less(X, 0.0), "blocks of X are MaskedArray, not NumPy arrays")
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (np.ones((4, 3)), r"an array of \(4, 3\) float64"),
+        (np.ones((5, 2)), r"an array of \(5, 2\) float64"),
+        (np.ones((5, 3), np.float32), r"an array of \(5, 3\) float32"),
+        (np.ma.masked_array(np.ones((5, 3))), "a MaskedArray"),
+        ([[1.0, 2.0, 3.0]] * 5, "a list"),
+    ],
+)
+def test_blocks_are_what_x_says_they_are(made, said):
+    first = da.from_array(np.random.default_rng(0).random((10, 3)), chunks=(10, 3))
+    second = da.from_delayed(dask.delayed(lambda: made)(), shape=(5, 3), dtype=float)
+    match = rf"block 1 of X is {said}, and X says that it is an array of \(5, 3\) float64"
+    wrong(da.concatenate([first, second]), match)
+
+
+def test_data_frames_of_the_types_of_pandas():
+    X = np.random.default_rng(0).integers(0, 9, size=(40, 3)).astype(float)
+    plain = pd.DataFrame(X, columns=["x", "y", "z"])
+    kinds = plain.astype({"x": "Float64", "y": "Int64", "z": "float32"})
+    there = dd.from_pandas(kinds, npartitions=2)
+    pca = on_dask.PCA(2).fit(there)
+    expected = planish.PCA(2).fit_transform(X)
+    np.testing.assert_allclose(pca.transform(there).compute().to_numpy(), expected, **CLOSE)
+    scores = pca.score_samples(there).compute()
+    np.testing.assert_allclose(scores, planish.PCA(2).fit(X).score_samples(X), rtol=1e-9)
+    assert scores.index.equals(plain.index)
+    back = pca.inverse_transform(pca.transform(there)).compute()
+    assert list(back.columns) == ["x", "y", "z"]
+    np.testing.assert_allclose(
+        back, planish.PCA(2).fit(X).inverse_transform(expected), rtol=0, atol=1e-9
+    )
+    small = dd.from_pandas(plain.astype(np.float32), npartitions=2)
+    assert (on_dask.PCA(2).fit(small).transform(small).compute().dtypes == np.float32).all()
+    kinds.loc[23, "y"] = pd.NA
+    holed = dd.from_pandas(kinds, npartitions=2)
+    wrong(holed, r"X contains NaN at row 23, column 1 \('y'\)")
+    with pytest.raises(InputError, match=r"X contains NaN at row 3 of its block, column 1"):
+        pca.transform(holed).compute()
+    with pytest.raises(InputError, match="column 'y' of X does not hold numbers"):
+        pca.transform(dd.from_pandas(plain.astype({"y": str}), npartitions=2))
 
 
 def test_new_rows_are_checked_where_they_are():
@@ -513,6 +452,15 @@ def test_new_rows_are_checked_where_they_are():
         pca.transform(in_blocks(holed, 300)).compute()
     with pytest.raises(InputError, match="X has 2 features, but PCA is expecting 3"):
         pca.transform(in_blocks(ROLL[:, :2], 300))
+    isomap = on_dask.LandmarkIsomap(n_neighbors=8, n_landmarks=20).fit(in_blocks(ROLL, 300))
+    with pytest.raises(InputError, match="X contains NaN at row 650, column 1"):
+        isomap.transform(in_blocks(holed, 300))
+    unknown = in_blocks(ROLL, 300)[da.from_array(ROLL[:, 0] > 0, chunks=300)]
+    with pytest.raises(InputError, match=r"chunks of unknown size.*compute_chunk_sizes"):
+        isomap.transform(unknown)
+    for one in (pca, isomap):
+        with pytest.raises(InputError, match=r"split into 3 chunks along its columns"):
+            one.transform(in_blocks(ROLL, 300).rechunk((300, 1)))
     # Without known sizes rows are placed all the same.
     X = in_blocks(ROLL, 300)
     placed = pca.transform(X[X[:, 0] > 0]).compute()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 import dask
@@ -17,7 +18,7 @@ import numpy as np
 from dask.delayed import Delayed
 
 from ..exceptions import InputError
-from ._run import Run, compute, persist
+from ._run import Run, compute, persist, shared
 
 
 def is_collection(X: Any) -> bool:
@@ -101,6 +102,22 @@ def blocks_of(X: Any, run: Run) -> Blocks:
     return _known(parts, X.chunks[0], int(X.shape[1]), X.dtype, None, run)
 
 
+#: Rows of a block of rows that are here.
+ROWS_HERE = 20_000
+
+
+def blocks_here(rows: Any) -> Blocks:
+    """Give checked rows that are here to the workers, a block at a time."""
+    dtype = _floats(rows.dtype)
+    starts = np.append(np.arange(0, max(1, len(rows)), ROWS_HERE), len(rows))
+    parts = [shared(_numbers(rows[first:last], dtype)) for first, last in pairwise(starts)]
+    return Blocks(parts, starts, int(rows.shape[1]), dtype)
+
+
+def _floats(dtype: Any) -> Any:
+    return np.dtype(dtype if dtype in (np.float32, np.float64) else np.float64)
+
+
 def _is_frame(X: Any) -> bool:
     # Of a delayed object any attribute is there.
     return not isinstance(X, Delayed) and hasattr(X, "npartitions") and hasattr(X, "divisions")
@@ -109,24 +126,21 @@ def _is_frame(X: Any) -> bool:
 def _check_kind(X: Any) -> None:
     if np.dtype(X.dtype).kind not in "fiub":
         raise InputError(f"X holds {X.dtype}, not numbers; convert it with X.astype('float64')")
-    if not isinstance(getattr(X, "_meta", np.empty(0)), np.ndarray):
+    if not _is_plain(getattr(X, "_meta", np.empty(0))):
         raise InputError(
             f"the blocks of X are {type(X._meta).__name__}, not NumPy arrays; convert them with "
             "X.map_blocks(...)"
         )
 
 
+def _is_plain(block: Any) -> bool:
+    return isinstance(block, np.ndarray) and not isinstance(block, np.ma.MaskedArray)
+
+
 def _of_frame(X: Any, run: Run) -> Blocks:
     if getattr(X, "ndim", 2) != 2:  # noqa: PLR2004
         raise InputError("X is a series, one column; give a data frame")
-    text = [name for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "fiub"]
-    if text:
-        raise InputError(
-            f"column {text[0]!r} of X does not hold numbers but {X.dtypes[text[0]]}; leave it out, "
-            "or encode it"
-        )
-    wide = any(np.dtype(kind) != np.float32 for kind in X.dtypes)
-    dtype = np.dtype(np.float64 if wide else np.float32)
+    dtype = dtype_of_frame(X)
     partitions = persist(X.to_delayed())
     take = [run.task(_numbers, "rows", b)(part, dtype) for b, part in enumerate(partitions)]
     parts = persist(take)
@@ -136,12 +150,22 @@ def _of_frame(X: Any, run: Run) -> Blocks:
     return _known(parts, sizes, len(columns), dtype, frame, run)
 
 
+def dtype_of_frame(X: Any) -> Any:
+    """Return what the numbers of a data frame are taken as."""
+    for name, kind in X.dtypes.items():
+        if getattr(kind, "kind", "O") not in "fiub":
+            raise InputError(
+                f"column {name!r} of X does not hold numbers but {kind}; leave it out, or encode it"
+            )
+    return np.dtype(np.float32 if all(kind == np.float32 for kind in X.dtypes) else np.float64)
+
+
 def _known(
     parts: list[Any], sizes: Any, columns: int, dtype: Any, frame: Frame | None, run: Run
 ) -> Blocks:
     sizes = [int(size) for size in sizes]
     starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
-    wanted = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    wanted = _floats(dtype)
     if sum(sizes) == 0 or columns == 0:
         raise InputError(f"X has {sum(sizes)} rows and {columns} columns; there is nothing to fit")
     if dtype != wanted:
@@ -150,8 +174,12 @@ def _known(
 
 
 def _numbers(rows: Any, dtype: Any) -> Any:
-    values = rows.to_numpy(dtype=dtype) if hasattr(rows, "to_numpy") else rows
-    return np.ascontiguousarray(values, dtype=dtype)
+    if not hasattr(rows, "to_numpy"):
+        return np.ascontiguousarray(rows, dtype=dtype)
+    # Of pandas' own types, where what is missing is no number.
+    extension = any(not isinstance(kind, np.dtype) for kind in rows.dtypes)
+    missing = {"na_value": np.nan} if extension else {}
+    return np.ascontiguousarray(rows.to_numpy(dtype=dtype, **missing))
 
 
 def _take(block: Any, rows: Any) -> Any:
@@ -167,13 +195,20 @@ class Look:
 
     print: bytes
     bad: tuple[int, int, float] | None
+    #: What it is where it is not what X says it is.
+    instead: str = ""
 
 
 def looked_at(blocks: Blocks, run: Run) -> list[Look]:
     """Look at every block; refuse what is not a number, by its row."""
-    tasks = [run.task(_look, "check", b)(part) for b, part in enumerate(blocks.parts)]
-    looks: list[Look] = compute(tasks)
-    for start, look in zip(blocks.starts, looks, strict=False):
+    looks: list[Look] = compute(_looks(blocks, "check", run))
+    for b, (start, look) in enumerate(zip(blocks.starts, looks, strict=False)):
+        if look.instead:
+            shape = (blocks.sizes[b], blocks.columns)
+            raise InputError(
+                f"block {b} of X is {look.instead}, and X says that it is an array of {shape} "
+                f"{blocks.dtype}; correct the chunks and the dtype that X was made with"
+            )
         if look.bad is not None:
             row, column, value = look.bad
             name = "NaN" if np.isnan(value) else "infinity (inf)"
@@ -187,8 +222,7 @@ def looked_at(blocks: Blocks, run: Run) -> list[Look]:
 
 def require_same(blocks: Blocks, before: list[Look]) -> None:
     """Refuse data that changed while it was being used."""
-    again = Run()
-    tasks = [again.task(_look, "check-again", b)(part) for b, part in enumerate(blocks.parts)]
+    tasks = _looks(blocks, "check-again", Run())
     for b, (old, new) in enumerate(zip(before, compute(tasks), strict=True)):
         if old.print != new.print:
             raise InputError(
@@ -199,7 +233,18 @@ def require_same(blocks: Blocks, before: list[Look]) -> None:
             )
 
 
-def _look(block: Any) -> Look:
+def _looks(blocks: Blocks, name: str, run: Run) -> list[Any]:
+    return [
+        run.task(_look, name, b)(part, blocks.sizes[b], blocks.columns, blocks.dtype)
+        for b, part in enumerate(blocks.parts)
+    ]
+
+
+def _look(block: Any, rows: int, columns: int, dtype: Any) -> Look:
+    if not _is_plain(block):
+        return Look(b"", None, f"a {type(block).__name__}")
+    if block.shape != (rows, columns) or block.dtype != dtype:
+        return Look(b"", None, f"an array of {block.shape} {block.dtype}")
     bad = None
     for first in range(0, len(block), 1 << 14):
         part = block[first : first + (1 << 14)]
@@ -239,4 +284,6 @@ def as_collection(
 def _framed(coordinates: Any, like: Any, columns: list[str]) -> Any:
     import pandas as pd
 
+    if coordinates.ndim == 1:
+        return pd.Series(coordinates, index=like.index)
     return pd.DataFrame(coordinates, index=like.index, columns=columns)

@@ -2,13 +2,13 @@
 
 Which rows are neighbours was found block by block; the graph itself, n k numbers, fits
 a worker long after the rows do not. Components, bridges and outliers follow the rules of
-one machine: the same edges, the same rows left out. Bridges are found as neighbours are,
-by pairs of blocks: each reports the closest pair of every component it sees.
+one machine: the same edges, the same rows left out.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,10 +24,9 @@ from ..exceptions import (
     ParameterError,
 )
 from ._blocks import Blocks
+from ._bridges import REMEDY, Link, in_words, rows_of_links, spanning_links, warn_of_bridges
 from ._neighbors import Rule
 from ._run import Run, compute, persist, shared
-
-REMEDY = "raise `n_neighbors` (or `radius` where it is used) to connect them"
 
 
 @dataclass(frozen=True)
@@ -98,9 +97,9 @@ def connected(
             used = _largest(labels, sizes, run)
             (edges,) = persist([run.task(_only, "largest-component")(edges, shared(used))])
         elif disconnected == "bridge":
-            links = _spanning_links(blocks, labels, len(sizes), rule, run)
-            bridges = np.array([link[1:3] for link in links], dtype=np.int64)
-            _warn_of_bridges(sizes, links)
+            links = spanning_links(blocks, _by_block(labels, blocks, run), len(sizes), rule, run)
+            bridges = rows_of_links(links)
+            warn_of_bridges(sizes, links)
             (edges,) = persist([run.task(_with_links, "bridges")(edges, links)])
         else:
             raise ParameterError(
@@ -118,10 +117,13 @@ def connected(
             (edges,) = persist([run.task(_only, "without-outliers")(edges, shared(rest))])
             used = everyone[rest]
     elif outliers != "keep":
-        raise ParameterError(
-            f"parameter `outliers`: expected one of 'place', 'keep', got {outliers!r}"
-        )
+        raise not_outliers(outliers)
     return Connected(edges, labels, len(sizes), bridges, far, used)
+
+
+def not_outliers(given: Any) -> ParameterError:
+    """Return the error for what `outliers` may not be."""
+    return ParameterError(f"parameter `outliers`: expected one of 'place', 'keep', got {given!r}")
 
 
 def _joined(*lists: Any) -> Edges:
@@ -145,10 +147,17 @@ def _labels(edges: Edges) -> Any:
     return rank[inverse]
 
 
-def in_words(sizes: Any) -> str:
-    """Return the largest few sizes, written out."""
-    ordered = sorted((int(size) for size in sizes), reverse=True)
-    return ", ".join(map(str, ordered[:5])) + (", …" if len(ordered) > 5 else "")  # noqa: PLR2004
+def _by_block(labels: Any, blocks: Blocks, run: Run) -> list[Any]:
+    return persist(
+        [
+            run.task(_between, "labels", b)(labels, int(first), int(last))
+            for b, (first, last) in enumerate(pairwise(blocks.starts))
+        ]
+    )
+
+
+def _between(labels: Any, first: int, last: int) -> Any:
+    return labels[first:last].copy()
 
 
 def _largest(labels: Any, sizes: Any, run: Run) -> Any:
@@ -183,7 +192,7 @@ def _only(edges: Edges, kept: Any) -> Edges:
 def _with_links(edges: Edges, links: list[Link]) -> Edges:
     owner = np.repeat(np.arange(len(edges)), np.diff(edges.indptr))
     lengths = np.array([link[0] for link in links])
-    ones, others = np.array([link[1:3] for link in links], dtype=np.int64).T
+    ones, others = rows_of_links(links).T
     owner = np.concatenate([owner, ones])
     order = np.argsort(owner, kind="stable")
     indptr = np.searchsorted(owner[order], np.arange(len(edges) + 1)).astype(np.int64)
@@ -202,76 +211,4 @@ def _warn_of_outliers(far: Any) -> None:
         f"embedding, were left out of the fit and placed by transform: rows {shown}; remove them, "
         "or set outliers='keep' to disable this",
         OutlierWarning,
-    )
-
-
-# -- the shortest edges that join components ---------------------------------------------
-
-#: Length, the two rows, and the components that these are in.
-Link = tuple[float, int, int, int, int]
-
-
-def _spanning_links(blocks: Blocks, labels: Any, count: int, rule: Rule, run: Run) -> list[Link]:
-    """Return the minimum spanning tree over the components, by Borůvka's rounds."""
-    group = np.arange(count)  # the component that each one is part of by now
-    tree: list[Link] = []
-    level = 0
-    while len(np.unique(group)) > 1:
-        tasks = []
-        for a in range(len(blocks)):
-            for b in range(a, len(blocks)):
-                if a == b and len(blocks) > 1:
-                    continue
-                pair = (a,) if a == b else (a, b)
-                bounds = [(int(blocks.starts[c]), int(blocks.starts[c + 1])) for c in pair]
-                link = run.task(_closest, "bridge", level, a, b)
-                parts = [blocks.parts[c] for c in pair]
-                tasks.append(link(labels, bounds, group, rule, *parts))
-        best: dict[int, Link] = {}
-        for found in compute(tasks):
-            for component, one in found.items():
-                if component not in best or one < best[component]:
-                    best[component] = one
-        before = len(tree)
-        for link_found in sorted(set(best.values())):
-            one_end, other_end = group[link_found[3]], group[link_found[4]]
-            if one_end != other_end:
-                group[group == other_end] = one_end
-                tree.append(link_found)
-        assert len(tree) > before  # every component has a closest row outside
-        level += 1
-    return sorted(tree)
-
-
-def _closest(
-    labels: Any, bounds: list[tuple[int, int]], group: Any, rule: Rule, *parts: Any
-) -> dict[int, Link]:
-    """Return for each component in some blocks its closest pair with another in them."""
-    rows = np.concatenate(parts)
-    number = np.concatenate([np.arange(*bound) for bound in bounds])
-    original = labels[number]
-    known, own = np.unique(group[original], return_inverse=True)
-    if len(known) == 1:
-        return {}
-    ones, others, lengths = _core.closest_foreign(
-        _data.points(rows), own.astype(np.int64), len(known), rule.metric, rule.p, rule.threads
-    )
-    found = {}
-    for label, one, other, length in zip(known, ones, others, lengths, strict=True):
-        # The lower row first: blocks come in order.
-        low, high = sorted((int(one), int(other)))
-        found[int(label)] = (
-            float(length), int(number[low]), int(number[high]),
-            int(original[low]), int(original[high]),
-        )  # fmt: skip
-    return found
-
-
-def _warn_of_bridges(sizes: Any, links: list[Link]) -> None:
-    warn(
-        "the number of connected components of the neighbourhood graph is "
-        f"{len(sizes)} > 1 (sizes {in_words(sizes)}); they were connected by {len(links)} added "
-        f"edge(s) (longest {links[-1][0]:.3e}); raise `n_neighbors` (or `radius` where it is used) "
-        "if they belong together, or embed them one by one",
-        DisconnectedGraphWarning,
     )

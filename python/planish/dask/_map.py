@@ -8,7 +8,15 @@ import numpy as np
 
 from .. import _data
 from ..exceptions import InputError
-from ._blocks import Blocks, _check_kind, _framed, _is_frame, as_collection
+from ._blocks import (
+    Blocks,
+    _check_kind,
+    _framed,
+    _is_frame,
+    _numbers,
+    as_collection,
+    dtype_of_frame,
+)
 from ._run import Run
 
 
@@ -28,7 +36,7 @@ def map_method(model: Any, local: Any, X: Any, method: str, blocks: Blocks | Non
             run.task(_apply, method, b)(model, method, part, int(blocks.starts[b]), blocks.dtype)
             for b, part in enumerate(blocks.parts)
         ]
-        names = _names(local, width)
+        names = _names(local, width, method)
         return as_collection(blocks, parts, width, blocks.dtype, names, run)
     if _is_frame(X):
         return _of_frame(model, local, X, method, width, run)
@@ -61,7 +69,10 @@ def _named(example: Any, local: Any, method: str) -> Any:
     return pd.DataFrame(example, columns=names)
 
 
-def _names(local: Any, width: int) -> list[str]:
+def _names(local: Any, width: int, method: str) -> list[str]:
+    if method == "inverse_transform":
+        known = getattr(local, "feature_names_in_", None)
+        return [f"x{column}" for column in range(width)] if known is None else list(known)
     if hasattr(local, "get_feature_names_out"):
         return [str(name) for name in local.get_feature_names_out()][:width]
     return [f"{type(local).__name__.lower()}{column}" for column in range(width)]
@@ -70,12 +81,13 @@ def _names(local: Any, width: int) -> list[str]:
 def _of_frame(model: Any, local: Any, X: Any, method: str, width: int, run: Run) -> Any:
     import dask.dataframe as dd
 
-    columns = _names(local, width)
+    columns, dtype = _names(local, width, method), dtype_of_frame(X)
     frames = [
-        run.task(_apply_frame, method, b)(model, method, part, columns)
+        run.task(_apply_frame, method, b)(model, method, part, columns, dtype)
         for b, part in enumerate(X.to_delayed())
     ]
-    meta = _framed(np.empty((0, width)), X._meta, columns)
+    empty = np.empty((0, width) if width else 0, dtype)
+    meta = _framed(empty, X._meta, columns)
     return dd.from_delayed(frames, meta=meta, divisions=X.divisions, verify_meta=False)
 
 
@@ -98,6 +110,6 @@ def _apply(model: Any, method: str, block: Any, start: int, dtype: Any) -> Any:
     return _data.as_dtype(result, np.dtype(dtype)) if result.ndim == 2 else result  # noqa: PLR2004
 
 
-def _apply_frame(model: Any, method: str, frame: Any, columns: list[str]) -> Any:
-    rows = frame.to_numpy(dtype=np.float64)
-    return _framed(_apply(model, method, rows, -1, np.float64), frame, columns)
+def _apply_frame(model: Any, method: str, frame: Any, columns: list[str], dtype: Any) -> Any:
+    rows = _numbers(frame, dtype)
+    return _framed(_apply(model, method, rows, -1, dtype), frame, columns)

@@ -18,14 +18,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from .. import _core, _data
-from .._warn import warn
-from ..exceptions import DisconnectedGraphError, DisconnectedGraphWarning, UnsupportedError
 from ._blocks import Blocks
-from ._graph import REMEDY, in_words
 from ._run import Run, compute, persist
 
 #: Rows that the cells are cut by.
@@ -58,6 +53,8 @@ class Cells:
     #: touching[c][d] is the number of rows of cell d on the border of cell c.
     touching: Any
     of_rows: Any
+    #: What each cell was built from: tasks, one for each block.
+    pieces: list[list[Any]]
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -78,15 +75,26 @@ def cells_of(lists: list[Any], blocks: Blocks, run: Run) -> Cells:
         run.task(_split, "split", b)(one, int(blocks.starts[b]), of_rows, count)
         for b, one in enumerate(lists)
     ]
-    parts = []
-    for c in range(count):
-        pieces = [run.task(_item, "piece", b, c)(one, c) for b, one in enumerate(split)]
-        parts.append(run.task(_cell, "build-cell", c)(of_rows, c, *pieces))
-    parts = persist(parts)
-    touching = compute(
-        [run.task(_touches, "touching", c)(part, count) for c, part in enumerate(parts)]
+    pieces = [
+        [run.task(_item, "piece", b, c)(one, c) for b, one in enumerate(split)]
+        for c in range(count)
+    ]
+    return built(of_rows, pieces, None, run)
+
+
+def built(of_rows: Any, pieces: list[list[Any]], links: Any, run: Run) -> Cells:
+    """Put the cells together, with some more edges where there are any."""
+    count, name = len(pieces), "cell" if links is None else "bridged-cell"
+    parts = persist(
+        [
+            run.task(_cell, f"build-{name}", c)(of_rows, c, links, *piece)
+            for c, piece in enumerate(pieces)
+        ]
     )
-    return Cells(parts, np.array(touching), of_rows)
+    touching = compute(
+        [run.task(_touches, f"touching-{name}", c)(part, count) for c, part in enumerate(parts)]
+    )
+    return Cells(parts, np.array(touching), of_rows, pieces)
 
 
 #: A cut at a value of a column: (column, value, cuts of the lower part, cuts of the upper).
@@ -147,7 +155,12 @@ def _split(lists: Any, start: int, of_rows: Any, count: int) -> list[Any]:
     ]
 
 
-def _cell(of_rows: Any, number: int, *pieces: Any) -> Cell:
+def _cell(of_rows: Any, number: int, links: Any, *pieces: Any) -> Cell:
+    if links is not None:
+        rows, lengths = links
+        ones, others = np.concatenate([rows, rows[:, ::-1]]).T
+        here = of_rows[ones] == number
+        pieces = (*pieces, (ones[here], others[here], np.concatenate([lengths, lengths])[here]))
     ones, others, lengths = (np.concatenate(column) for column in zip(*pieces, strict=True))
     rows = np.flatnonzero(of_rows == number)
     border = np.unique(others[of_rows[others] != number])
@@ -164,89 +177,6 @@ def _cell(of_rows: Any, number: int, *pieces: Any) -> Cell:
 
 def _touches(cell: Cell, count: int) -> Any:
     return np.bincount(cell.owners, minlength=count)
-
-
-# -- components --------------------------------------------------------------------------
-
-
-def rows_in_use(cells: Cells, blocks: Blocks, disconnected: str, run: Run) -> tuple[Any, int]:
-    """Return a row of the component that is embedded and the number of components.
-
-    Components of cells are joined where an edge crosses a border: on the client, which
-    sees pairs of components and no rows.
-    """
-    labels = persist(
-        [run.task(_local_labels, "components", c)(cell) for c, cell in enumerate(cells.parts)]
-    )
-    pairs, places = [], []
-    for c, d in np.argwhere(cells.touching):
-        task = run.task(_joined_labels, "crossing", int(c), int(d))
-        pairs.append(task(cells.parts[c], labels[c], cells.parts[d], labels[d], int(d)))
-        places.append((int(c), int(d)))
-    counting = [run.task(_sizes, "sizes", c)(cell, labels[c]) for c, cell in enumerate(cells.parts)]
-    sizes = compute(counting)
-    offset = np.concatenate([[0], np.cumsum([len(size) for size in sizes])])
-    ones, others = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for (c, d), found in zip(places, compute(pairs), strict=True):
-        ones.append(found[:, 0] + offset[c])
-        others.append(found[:, 1] + offset[d])
-    edges = (np.concatenate(ones), np.concatenate(others))
-    total = int(offset[-1])
-    there = sparse.coo_array((np.ones(len(edges[0]), np.int8), edges), shape=(total, total))
-    _, joined = csgraph.connected_components(there, directed=False)
-    rows_of = np.bincount(joined, weights=np.concatenate(sizes)).astype(np.int64)
-    rows_of = rows_of[rows_of > 0]
-    if len(rows_of) <= 1:
-        return None, 1
-    words = (
-        f"the number of connected components of the neighbourhood graph is {len(rows_of)} (sizes "
-        f"{in_words(rows_of)})"
-    )
-    if disconnected != "largest":
-        if disconnected == "error":
-            raise DisconnectedGraphError(f"{words}; {REMEDY}", n_components=len(rows_of))
-        raise UnsupportedError(
-            f"{words}, and a graph in parts cannot be bridged; {REMEDY}, set "
-            "disconnected='largest', or graph='broadcast' where a worker can hold the graph"
-        )
-    left = blocks.rows - rows_of.max()
-    warn(
-        f"{words}; the one of {rows_of.max()} rows is embedded and {left} of {blocks.rows} rows "
-        f"are left out (NaN); {REMEDY}",
-        DisconnectedGraphWarning,
-    )
-    kept = int(np.argmax(np.bincount(joined, weights=np.concatenate(sizes))))
-    tasks = [
-        run.task(_rows_with, "in-use", c)(
-            cell, labels[c], np.flatnonzero(joined[offset[c] : offset[c + 1]] == kept)
-        )
-        for c, cell in enumerate(cells.parts)
-    ]
-    return np.sort(np.concatenate(compute(tasks))), len(rows_of)
-
-
-def _local_labels(cell: Cell) -> Any:
-    size = cell.size()
-    there = sparse.csr_array(
-        (np.ones(len(cell.indices), np.int8), cell.indices, cell.indptr), shape=(size, size)
-    )
-    # A row beyond the border belongs to every component that it is joined to here.
-    return csgraph.connected_components(there, directed=True, connection="weak")[1]
-
-
-def _joined_labels(cell: Cell, labels: Any, other: Cell, theirs: Any, number: int) -> Any:
-    at = np.flatnonzero(cell.owners == number)
-    place = np.searchsorted(other.rows, cell.border[at])
-    pairs = np.column_stack([labels[len(cell.rows) + at], theirs[place]])
-    return np.unique(pairs, axis=0).astype(np.int64)
-
-
-def _sizes(cell: Cell, labels: Any) -> Any:
-    return np.bincount(labels[: len(cell.rows)])
-
-
-def _rows_with(cell: Cell, labels: Any, kept: Any) -> Any:
-    return cell.rows[np.isin(labels[: len(cell.rows)], kept)]
 
 
 # -- supersteps --------------------------------------------------------------------------

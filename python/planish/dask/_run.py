@@ -7,6 +7,7 @@ cluster that is gone is one sentence and not a page of somebody else's traceback
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +58,7 @@ def persist(items: Sequence[Any]) -> list[Any]:
     """Have results computed and kept where they are computed."""
     if not items:
         return []
-    with in_plain_words():
+    with in_plain_words(items):
         return list(dask.persist(*items))
 
 
@@ -65,7 +66,7 @@ def compute(items: Sequence[Any]) -> list[Any]:
     """Have results computed and brought here."""
     if not items:
         return []
-    with in_plain_words():
+    with in_plain_words(items):
         return list(dask.compute(*items))
 
 
@@ -75,7 +76,8 @@ def shared(value: Any) -> Any:
     if cluster is None:
         return delayed(value, pure=False, traverse=False)
     with in_plain_words():
-        return cluster.scatter(value, broadcast=True, hash=False)
+        # In a list: of a tuple every item would be put there.
+        return cluster.scatter([value], broadcast=True, hash=False)[0]
 
 
 def worker_threads() -> int:
@@ -128,8 +130,21 @@ def repeat(caught: list[tuple[str, type]]) -> None:
         warn(message, category)
 
 
+def require_open(used: Any) -> None:
+    """Refuse to go on with what is on the cluster of a client that was closed."""
+    if used is not None and used.status in ("closing", "closed"):
+        raise _gone("its client was closed")
+
+
+def _gone(reason: str) -> UnsupportedError:
+    return UnsupportedError(
+        "the Dask cluster is gone, and what was computed on it is lost; connect a new "
+        f"dask.distributed.Client, load X again and fit again ({reason})"
+    )
+
+
 @contextmanager
-def in_plain_words() -> Iterator[None]:
+def in_plain_words(items: Sequence[Any] = ()) -> Iterator[None]:
     """Say in one sentence what happened to the cluster."""
     from distributed.scheduler import KilledWorker
 
@@ -149,22 +164,39 @@ def in_plain_words() -> Iterator[None]:
             "(X.rechunk), or give the workers more memory"
         ) from error
     except Exception as error:
-        if not _is_gone(error):
+        if not _is_gone(error) and not _are_lost(items):
             raise
-        raise UnsupportedError(
-            "the Dask cluster is gone, and what was computed on it is lost; connect a new "
-            f"dask.distributed.Client, load X again and fit again ({type(error).__name__})"
-        ) from error
+        raise _gone(type(error).__name__) from error
 
 
 def _is_gone(error: Exception) -> bool:
     from distributed.comm import CommClosedError
 
-    if isinstance(error, (CommClosedError, FutureCancelled, TimeoutError)):
+    late = (TimeoutError, asyncio.TimeoutError)  # two of them before Python 3.11
+    if isinstance(error, (CommClosedError, FutureCancelled, *late)):
         return True
     # A client that was closed says so by a class of its own or, before 2025, in words.
     text = f"{type(error).__name__}: {error}"
-    return text.startswith(("ClosedClientError", "Exception: Tried sending message after closing"))
+    return text.startswith(
+        (
+            "ClosedClientError",
+            "Exception: Tried sending message after closing",
+            "RuntimeError: Requested dask.distributed scheduler but no Client active",
+        )
+    )
+
+
+def _are_lost(items: Sequence[Any]) -> bool:
+    """Return whether tasks need what is in none of them, and there is no cluster to have it."""
+    if client() is not None:
+        return False
+    for item in items:
+        there = dict(item.__dask_graph__())
+        needed = set(item.__dask_keys__())
+        needed.update(*(getattr(task, "dependencies", ()) for task in there.values()))
+        if not needed <= there.keys():
+            return True
+    return False
 
 
 def _short(task: Any) -> str:
@@ -174,4 +206,4 @@ def _short(task: Any) -> str:
 
 def _times(error: Any) -> str:
     count = int(getattr(error, "allowed_failures", 0)) + 1
-    return f"{count} times"
+    return "once" if count == 1 else f"{count} times"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,13 +13,13 @@ from .. import _core
 from .. import landmark_isomap as _local
 from .. import landmark_mds as _landmark_mds
 from ..exceptions import ParameterError, UnsupportedError
-from . import _graph, _partitions, _paths
-from ._blocks import Blocks, blocks_of, is_collection, looked_at
+from . import _components, _graph, _partitions, _paths
+from ._blocks import Blocks, blocks_here, blocks_of, is_collection, looked_at
 from ._estimator import OnDask, gathered, mapped, takes
 from ._neighbors import Rule, check_rule, neighbor_lists, rule_of
 from ._parameters import landmark_count, number_of_components, row_numbers
 from ._place import new_placed, placed, rows_of, select, spread, written
-from ._run import Run, compute, persist, shared, workers
+from ._run import Run, client, compute, persist, require_open, shared, workers
 from .landmark_mds import from_sample
 
 #: The share of a worker's memory that a graph may take to be given to every worker.
@@ -37,6 +38,8 @@ class _Cluster:
     rule: Rule
     #: The whole graph; None for one in parts.
     graph: _graph.Connected | None
+    #: Where it is; None without a cluster.
+    client: Any
 
 
 @takes(graph="auto")
@@ -71,10 +74,9 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
 
     Notes
     -----
-    A graph in parts is not bridged (raise `n_neighbors`, or ``disconnected="largest"``), has no
-    search for outliers, and takes "maxmin" landmarks from a sample of the rows. Shortcuts are
-    not looked for on Dask. ``conformal=True`` and metrics that planish does not evaluate itself
-    are refused.
+    A graph in parts is not searched for outliers (edges as long as theirs are a warning), and
+    takes "maxmin" and "hierarchical" landmarks from a sample of the rows. Shortcuts are not looked
+    for on Dask. ``conformal=True`` and metrics that planish does not evaluate itself are refused.
 
     See Also
     --------
@@ -111,13 +113,10 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         else:
             parts, table, used = self._in_parts(lists, blocks, rule, wanted, run)
         self._scale_landmarks(table, width)
-        local_used = _by_block(used, blocks)
         if self.outliers_.size:
             far = blocks.gather(self.outliers_, run)
-        self._cluster.blocks, self._cluster.used = blocks, local_used
-        self._cluster.distances = parts
         formula = shared(self._formula)
-        coordinates = placed(formula, parts, local_used, blocks.sizes, blocks.dtype, run)
+        coordinates = placed(formula, parts, used, blocks.sizes, blocks.dtype, run)
         if self.outliers_.size:
             coordinates = self._with_outliers(coordinates, blocks, far, run)
         self._n_features_out = width
@@ -162,7 +161,7 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         wanted: Any,
         resources: tuple[int, float],
         run: Run,
-    ) -> tuple[list[Any], Any, Any]:
+    ) -> tuple[list[Any], Any, list[Any]]:
         graph = _graph.connected(lists, blocks, rule, self.disconnected, self.outliers, run)
         self.bridges_, self.outliers_ = graph.bridges, graph.outliers
         self.n_connected_components_ = graph.count
@@ -178,38 +177,42 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
         parts, table, self.path_method_ = _paths.geodesics(
             graph, blocks, chosen, self.path_method, resources, rule.threads, run
         )
-        self._cluster = _Cluster(blocks, [], parts, rule, graph)
-        return parts, table, graph.used
+        local_used = _by_block(graph.used, blocks, run)
+        self._cluster = _Cluster(blocks, local_used, parts, rule, graph, client())
+        return parts, table, local_used
 
     def _in_parts(
         self, lists: list[Any], blocks: Blocks, rule: Rule, wanted: Any, run: Run
-    ) -> tuple[list[Any], Any, Any]:
+    ) -> tuple[list[Any], Any, list[Any]]:
         cells = _partitions.cells_of(lists, blocks, run)
-        used, self.n_connected_components_ = _partitions.rows_in_use(
-            cells, blocks, self.disconnected, run
-        )
-        self.bridges_ = np.empty((0, 2), dtype=np.int64)
+        if self.outliers == "place":
+            _components.warn_of_long_edges(cells, run)
+        elif self.outliers != "keep":
+            raise _graph.not_outliers(self.outliers)
+        graph = _components.settled(cells, blocks, rule, self.disconnected, run)
+        cells, used = graph.cells, graph.used
+        self.n_connected_components_, self.bridges_ = graph.count, graph.bridges
         self.outliers_ = np.empty(0, dtype=np.int64)
         rows = blocks.rows if used is None else len(used)
         if not isinstance(self.landmarks, str):
             chosen = wanted
             _in_use(chosen, used)
-        elif self.landmarks == "random" or used is not None:
+        elif self.landmarks == "random":
             chosen = _core.random_rows(rows, min(wanted, rows), self._seed())
             chosen = chosen if used is None else used[chosen]
         else:
-            chosen = from_sample(self.landmarks, wanted, blocks, self, _metric_of(rule), run)
+            chosen = from_sample(self.landmarks, wanted, blocks, self, _metric_of(rule), run, used)
         known, self.n_supersteps_ = _partitions.geodesics(cells, chosen, rule.threads, run)
         parts = _partitions.by_block(cells, known, blocks, len(chosen), run)
         table = rows_of(parts, blocks, chosen, run)
+        local_used = _by_block(used, blocks, run)
         if used is not None:
-            local_used = _by_block(used, blocks)
             parts = persist(
-                [run.task(select, "in-use", b)(part, local_used[b]) for b, part in enumerate(parts)]
+                [run.task(select, "select", b)(part, local_used[b]) for b, part in enumerate(parts)]
             )
         self.landmarks_, self.path_method_ = chosen, "D"
-        self._cluster = _Cluster(blocks, [], parts, rule, None)
-        return parts, np.minimum(table, table.T), used
+        self._cluster = _Cluster(blocks, local_used, parts, rule, None, client())
+        return parts, np.minimum(table, table.T), local_used
 
     def _scale_landmarks(self, table: Any, width: int) -> None:
         """Classical scaling of the landmarks; the formula for all other rows."""
@@ -248,13 +251,8 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
 
     def _new_rows(self, rows: Any, nearest: bool) -> Any:
         """Place rows that are here."""
-        import dask.array as da
-
-        run = Run()
-        queries = blocks_of(da.from_array(rows, chunks=(max(1, len(rows)), -1)), run)
-        looked_at(queries, run)
-        (found,) = compute(self._new_parts(queries, nearest, run))
-        return found
+        queries = blocks_here(rows)
+        return np.concatenate(compute(self._new_parts(queries, nearest, Run())))
 
     def _new_parts(self, queries: Blocks, nearest: bool, run: Run) -> list[Any]:
         if "_cluster" not in vars(self):
@@ -263,6 +261,7 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
                 "with it; fit it again, or place rows before pickling"
             )
         there = self._cluster
+        require_open(there.client)
         return new_placed(
             queries, there.blocks, there.used, there.distances, shared(self._formula),
             there.rule, nearest, run,
@@ -335,6 +334,7 @@ class LandmarkIsomap(OnDask, _local.LandmarkIsomap):
                 f"`{name}` was on a Dask cluster and did not come with the estimator"
             )
         found: _Cluster = self._cluster
+        require_open(found.client)
         return found
 
     def _forget(self) -> None:
@@ -367,12 +367,20 @@ def _in_use(rows: Any, used: Any) -> Any:
     return place
 
 
-def _by_block(used: Any, blocks: Blocks) -> list[Any]:
-    """Return for each block which of its rows are in use; None for all."""
+def _by_block(used: Any, blocks: Blocks, run: Run) -> list[Any]:
+    """Return for each block a task: which of its rows are in use; None for all."""
     if used is None:
         return [None] * len(blocks)
-    ends = np.searchsorted(used, blocks.starts)
-    return [
-        used[first:last] - start
-        for first, last, start in zip(ends[:-1], ends[1:], blocks.starts, strict=False)
-    ]
+    mask = np.zeros(blocks.rows, dtype=bool)
+    mask[used] = True
+    there = shared(mask)
+    return persist(
+        [
+            run.task(_true_between, "in-use", b)(there, int(first), int(last))
+            for b, (first, last) in enumerate(pairwise(blocks.starts))
+        ]
+    )
+
+
+def _true_between(mask: Any, first: int, last: int) -> Any:
+    return np.flatnonzero(mask[first:last])

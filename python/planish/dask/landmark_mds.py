@@ -20,15 +20,27 @@ CANDIDATES = 20_000
 
 
 def from_sample(
-    choice: Any, count: int, blocks: Blocks, estimator: Any, metric: dict[str, Any], run: Run
+    choice: Any,
+    count: int,
+    blocks: Blocks,
+    estimator: Any,
+    metric: dict[str, Any],
+    run: Run,
+    used: Any = None,
 ) -> Any:
-    """Choose landmarks among a seeded sample of the rows; of few rows, among all."""
-    size = min(blocks.rows, max(CANDIDATES, 20 * count))
+    """Choose landmarks among a seeded sample of the rows in use; of few rows, among all."""
+    there = blocks.rows if used is None else len(used)
+    size = min(there, max(CANDIDATES, 20 * count))
     rng = np.random.default_rng(seed_of(estimator.random_state))
-    rows = np.sort(rng.choice(blocks.rows, size=size, replace=False))
+    rows = np.sort(rng.choice(there, size=size, replace=False))
+    rows = rows if used is None else used[rows]
     sample = blocks.gather(rows, run)
     chooser = _local.LandmarkMDS(
-        1, n_landmarks=count, landmarks=choice, random_state=estimator.random_state, **metric
+        1,
+        n_landmarks=min(count, size),
+        landmarks=choice,
+        random_state=estimator.random_state,
+        **metric,
     )
     return rows[chooser.fit(sample).landmarks_]
 
