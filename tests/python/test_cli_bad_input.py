@@ -227,6 +227,24 @@ def test_a_full_device(kind, folder, capfd):
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
+NO_FILES = {
+    "model": ["embed", "t.csv", "-m", "pca", "-o", "m.csv", "--save-model", "pipe.html"],
+    "picture": ["embed", "t.csv", "-m", "pca", "-o", "m.csv", "--plot", "pipe.html"],
+    "page": ["page", "t.csv", "-c", "a,b", "-o", "pipe.html"],
+    "maps": ["compare", "t.csv", "--methods", "pca", "--plot", "pipe.png"],
+}
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("name", NO_FILES)
+def test_a_device_is_not_replaced_by_a_file(name, folder, capfd):
+    (folder / "t.csv").write_text(GOOD)
+    target = NO_FILES[name][-1]
+    os.mkfifo(target)
+    refused(capfd, NO_FILES[name], 1, f"{target}: this is a device or the like; name a file")
+    assert stat.S_ISFIFO(os.stat(target).st_mode)
+
+
 @pytest.mark.linux
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npy"])
 def test_a_disk_that_is_full_in_the_middle(kind, folder, capfd, monkeypatch):

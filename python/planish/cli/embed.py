@@ -205,7 +205,8 @@ def _check_targets(ctx: click.Context) -> None:
     for option, one in targets.items():
         if one == "-" and option != "--output":
             raise Failure(f"{option}: only the coordinates can go to standard output")
-        if one is not None and not is_stream(one):
+        # Only coordinates are written to a device as they come.
+        if one is not None and not (option == "--output" and is_stream(one)):
             check_target(one, ctx.params["source"])
     if ctx.params["color"] is not None and ctx.params["plot"] is None:
         raise Misuse("--color is of the picture: say --plot too")

@@ -98,6 +98,8 @@ def check_target(target: str, source: str | None = None) -> Path:
         raise Failure(f"{target}: there is no folder {str(Path(target).parent)!r}; make it first")
     if path.is_dir():
         raise Failure(f"{target}: this is a folder; name a file")
+    if path.exists() and not path.is_file():
+        raise Failure(f"{target}: this is a device or the like; name a file")
     if source is not None and source != "-" and os.path.realpath(source) == str(path):
         raise Misuse(f"{target}: this is the table that is read; name another file for the output")
     if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
