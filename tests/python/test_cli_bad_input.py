@@ -101,6 +101,25 @@ class Pipe(io.RawIOBase):
         return size
 
 
+@pytest.mark.parametrize("command", ["dimension", "neighbors", "compare"])
+def test_a_column_of_texts_where_nothing_is_carried(command, folder, capfd):
+    (folder / "t.csv").write_text("a,n\n1,x\n2,y\n")
+    way = "'x' is not a number; leave the column out with --exclude n\n"
+    assert run([command, "t.csv"]) == 1
+    assert capfd.readouterr().err.endswith(way)
+    assert run([command, "--help"]) == 0
+    assert "--id" not in capfd.readouterr().out
+
+
+def test_a_text_where_a_model_takes_numbers(folder, capfd):
+    (folder / "t.csv").write_text(GOOD)
+    assert run(["embed", "t.csv", "-m", "pca", "-o", "m.csv", "--save-model", "m.planish"]) == 0
+    capfd.readouterr()
+    (folder / "t.csv").write_text("a,b,c\n1,2,3\n4,x,6\n")
+    arguments = ["transform", "m.planish", "t.csv", "-o", "placed.csv"]
+    refused(capfd, arguments, 1, "row 1 (line 3), column 'b': 'x'", "the model takes numbers there")
+
+
 def test_missing_everywhere(folder, capfd):
     (folder / "t.csv").write_text("a,b\n1,\n,2\n")
     arguments = ["embed", "t.csv", "-o", "m.csv", "--missing", "drop"]

@@ -135,7 +135,7 @@ def _options() -> list[click.Parameter]:
                "of several kinds after a colon (lle:ltsa). See planish methods."),
         Option(["--scale"], type=click.Choice(list(KINDS)), default="none", show_default=True,
                title="Method", help=f"Scale the columns first. {kinds}. A saved model keeps it."),
-        *table_options(missing=("error", "drop", "keep")),
+        *table_options(missing=("error", "drop", "keep"), carried=True),
         carried_option(),
         Option(["--output", "-o"], required=True, metavar="OUT", title=written,
                help='Where to write the coordinates; "-" is standard output.'),

@@ -46,7 +46,7 @@ def _options() -> list[click.Parameter]:
     return [
         click.Argument(["model"], metavar="MODEL"),
         table_argument(),
-        *table_options(),
+        *table_options(carried=True),
         carried_option(),
         Option(["--output", "-o"], required=True, metavar="OUT", title=written,
                help='Where to write the coordinates; "-" is standard output.'),
