@@ -12,7 +12,7 @@ import numpy as np
 from . import docstrings, model
 from .faults import Failure, Misuse, did_you_mean, listed
 from .files import FORMATS, format_of
-from .files.staging import Outputs, check_target, is_stream
+from .files.staging import Outputs, called, check_target, is_stream
 from .files.writing import check_columns, table_writer
 from .inputs import (
     Table,
@@ -189,8 +189,8 @@ def run(**_: Any) -> None:
         outputs.commit()
     if report is not None:
         show(report, stderr=is_stream(target))
-    shape = f"{len(X)} row{'s' if len(X) != 1 else ''} × {X.shape[1]}"
-    note(f"{target}: {type(estimator).__name__} of {shape} columns in {seconds:.2f} s", quiet=quiet)
+    what = f"{type(estimator).__name__} of {len(X)} row{'s' if len(X) != 1 else ''}"
+    note(f"{called(target)}: {what} × {X.shape[1]} columns in {seconds:.2f} s", quiet=quiet)
 
 
 def _check_targets(ctx: click.Context) -> None:

@@ -135,6 +135,11 @@ def _put(staged: Path, path: Path, shown: str) -> None:
         raise Failure(f"{shown}: cannot be written: {error.strerror}") from None
 
 
+def called(target: str) -> str:
+    """Return what a target is called in a note."""
+    return "standard output" if target == "-" else target
+
+
 def is_stream(target: str) -> bool:
     """Whether a target is standard output or a device, which have no place to be put in."""
     if target == "-":
