@@ -289,7 +289,21 @@ def test_a_failure_of_one_output_leaves_them_all(folder, capfd, monkeypatch):
 
     monkeypatch.setattr("planish.cli.pictures.save", broken)
     arguments = ["embed", "t.npy", "-m", "pca", "-o", "m.csv", "--plot", "m.png"]
-    refused(capfd, arguments, 1, "No space left on device")
+    refused(capfd, arguments, 1, "m.png: cannot be written: No space left on device")
+
+
+@pytest.mark.linux
+def test_a_disk_without_room_for_the_model_is_told_by_its_name(folder, capfd):
+    import resource
+
+    np.save("t.npy", np.random.default_rng(0).normal(size=(2000, 4)))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        arguments = ["embed", "t.npy", "-m", "isomap", "-o", "m.npy", "--save-model", "m.planish"]
+        refused(capfd, arguments, 1, "'m.planish' cannot be written: there is not enough room")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.linux

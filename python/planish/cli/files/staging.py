@@ -49,17 +49,22 @@ class Outputs:
             with contextlib.suppress(OSError):
                 staged.unlink()
         self._unlock()
-        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError) and error.errno:
+        if not isinstance(error, OSError) or isinstance(error, BrokenPipeError):
+            return
+        if error.errno:
             shown = self._shown(error.filename)
             if shown is not None:
                 raise Failure(f"{shown}: cannot be written: {error.strerror}") from None
+        for staged, _, shown in self._staged:
+            if str(staged) in str(error):  # what the library says of a model file
+                raise Failure(str(error).replace(str(staged), shown)) from None
 
     def _shown(self, filename: Any) -> str | None:
         """Return the name of a target by the name of the file beside it."""
         for staged, _, shown in self._staged:
             if filename is not None and str(filename) == str(staged):
                 return shown
-        return self._staged[0][2] if filename is None and self._staged else None
+        return self._staged[-1][2] if filename is None and self._staged else None
 
     def stage(self, target: str) -> Path:
         """Return the file to write in place of `target`, which is checked."""
