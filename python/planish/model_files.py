@@ -202,7 +202,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             found = _from_rust(cls, model, header, given)
         else:
             found = _from_python(cls, model, header, given, decode)
-    found._file = path
+    found._file = os.path.basename(path)  # for what may be found wrong later
     return found
 
 

@@ -112,6 +112,20 @@ def test_truth_values_are_zero_or_one():
         Decoder(stored)({"$tensor": "a"})
 
 
+def test_parts_that_do_not_fit_are_the_fault_of_the_file(tmp_path):
+    fitted = planish.PCA(2).fit(sheet())
+    fitted.save(tmp_path / "m.planish")
+    loaded = planish.load(tmp_path / "m.planish")
+    loaded._input = fitted._input = None
+    with pytest.raises(ModelFileError, match=r"the model of 'm\.planish' does not fit together"):
+        loaded.transform(sheet())
+    with pytest.raises(AttributeError):  # of a fit it is a defect
+        fitted.transform(sheet())
+    loaded.fit(sheet())._input = None  # no longer from the file
+    with pytest.raises(AttributeError):
+        loaded.transform(sheet())
+
+
 def mutate(value, rng):
     """Change one thing somewhere in a tree."""
     if isinstance(value, dict) and value and rng.random() < 0.9:
