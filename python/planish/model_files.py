@@ -246,11 +246,11 @@ def _from_python(
 def _require_coordinates(model: _core.Model, state: Mapping[str, Any], features: int) -> None:
     """Refuse a number of coordinates that the model does not have, and other coordinates."""
     placed, width = model.embedding, state.get("_n_features_out")
-    shown: Any = state.get("embedding_")
     # Not all of them need be there: KernelMDS(remove_zero_eig=True).
     if type(width) is not int or not 0 < width <= (features if placed is None else placed.shape[1]):
         raise ValueError(f"its model does not have {width!r} coordinates")
-    if placed is not None and np.shape(shown) != (len(placed), width):
+    shown: Any = state.get("embedding_")  # not there where rows were on a cluster
+    if placed is not None and shown is not None and np.shape(shown) != (len(placed), width):
         raise ValueError("its embedding is not that of its model")
 
 
