@@ -14,6 +14,8 @@ from ._stored import Decoder
 from .exceptions import ModelFileError, ParameterError
 
 _NAMES_SHOWN = 8
+# Letters of what other libraries say of a file; they may show the whole of an array.
+_MOST_SAID = 200
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,8 @@ def fits_together(path: str) -> Iterator[None]:
     except ModelFileError:
         raise
     except Exception as error:
+        said = " ".join(str(error).split())[:_MOST_SAID]
         raise ModelFileError(
             f"the model file '{path}' cannot be read: it does not fit together "
-            f"({type(error).__name__}: {error})"
+            f"({type(error).__name__}: {said})"
         ) from error

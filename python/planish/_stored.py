@@ -25,6 +25,9 @@ DTYPES = frozenset(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 1
 _SHORT = 16
 # Whole numbers that JSON has in the core.
 _WHOLE = 2**63
+# Numbers in the state of a Mersenne Twister; most bytes of an array of texts.
+_TWISTER = 624
+_MOST_TEXT = 1 << 28
 
 # Kinds of values that JSON does not have; each is a method of the decoder.
 _MARKS = frozenset(
@@ -285,6 +288,8 @@ class Decoder:
 
     def _tensor(self, given: str, whole: Any) -> NDArray[Any]:
         dtype, shape, raw = self.arrays.pop(given)
+        if dtype == "bool" and raw.max(initial=0) > 1:
+            raise ValueError(f"{given!r} has truth values that are neither true nor false")
         values = raw.view(_dtype(dtype)).reshape(shape)
         return np.asfortranarray(values) if whole.get("order") == "F" else values
 
@@ -298,6 +303,9 @@ class Decoder:
         width = np.dtype(str(whole["type"]))
         if width.kind != "U":
             raise ValueError("texts of another type")
+        # Every entry takes as much as the widest may.
+        if width.itemsize * len(given) > _MOST_TEXT:
+            raise ValueError(f"{len(given)} texts that take {width.itemsize} bytes each")
         return np.array([str(one) for one in given], dtype=width).reshape(tuple(whole["shape"]))
 
     def _record(self, given: list[str], whole: Any) -> NDArray[Any]:
@@ -314,10 +322,16 @@ class Decoder:
         if given not in ("csr_array", "csc_array", "csr_matrix", "csc_matrix"):
             raise ValueError(f"unknown sparse matrix {given!r}")
         parts = tuple(self(one) for one in whole["parts"])
-        return getattr(sparse, given)(parts, shape=tuple(whole["shape"]))
+        found = getattr(sparse, given)(parts, shape=tuple(whole["shape"]))
+        # SciPy goes by these numbers without looking whether they lie within the matrix.
+        found.check_format(full_check=True)
+        return found
 
     def _random_state(self, given: list[Any], _: Any) -> np.random.RandomState:
         key, pos, has_gauss, gauss = (self(one) for one in given)
+        # NumPy reads where this says, be it beyond the end.
+        if not 0 <= int(pos) <= _TWISTER or np.shape(key) != (_TWISTER,):
+            raise ValueError("a random state that is none")
         found = np.random.RandomState()
         found.set_state(("MT19937", key, int(pos), int(has_gauss), float(gauss)))
         return found

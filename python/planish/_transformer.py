@@ -22,6 +22,7 @@ from ._columns import checked_matrix
 from ._inputs import Input
 from ._progress import Report, progress
 from ._threads import thread_count
+from .exceptions import InternalError, ModelFileError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +39,7 @@ _PRIVATE_STATE = (
     "_n_features_out",
     "_inverse",
     "_fit_dtype",
+    "_file",
 )
 
 
@@ -83,10 +85,24 @@ class CoreTransformer(  # type: ignore[misc, unused-ignore]
         check_is_fitted(self)
         threads = thread_count(self.n_jobs)
         rows = self._validated(X, reset=False)
-        with self._progress("transform") as progress:
+        with self._parts_that_fit(), self._progress("transform") as progress:
             result = self._model.transform(self._input.new(rows), threads, progress)
         placed: Coordinates = _data.as_dtype(result, rows.dtype)
         return placed
+
+    @contextmanager
+    def _parts_that_fit(self) -> Iterator[None]:
+        """Blame the file that the estimator is from where its parts do not fit together."""
+        try:
+            yield
+        except (InternalError, AttributeError, IndexError, KeyError) as error:
+            path = vars(self).get("_file")
+            if path is None:
+                raise
+            raise ModelFileError(
+                f"the model of '{path}' does not fit together, or this is a defect of planish "
+                f"({' '.join(str(error).split())}); save the model again"
+            ) from error
 
     def _validated(self, X: Any, reset: bool) -> Any:
         """Check the shape and the type of X; the core checks the values."""

@@ -305,7 +305,9 @@ class KernelMDS(Embedding):
             self.dual_coef_ = self._inverse.coefficients(self.X_transformed_fit_, X, self.alpha)
 
     def _place(self, X: Any) -> Coordinates:
-        return super()._place(X)[:, : self.embedding_.shape[1]]
+        placed = super()._place(X)
+        with self._parts_that_fit():
+            return placed[:, : self.embedding_.shape[1]]
 
     def _check_python_params(self) -> None:
         whole = isinstance(self.iterated_power, Integral) and int(self.iterated_power) >= 0

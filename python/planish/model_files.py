@@ -199,8 +199,11 @@ def load(path: str | os.PathLike[str]) -> Any:
         decode = Decoder({name: (dtype, tuple(s), raw) for name, dtype, s, raw in arrays})
         given = {name: decode(value) for name, value in header["parameters"].items()}
         if header["python"] is None:
-            return _from_rust(cls, model, header, given)
-        return _from_python(cls, model, header, given, decode)
+            found = _from_rust(cls, model, header, given)
+        else:
+            found = _from_python(cls, model, header, given, decode)
+    found._file = os.path.basename(path)  # for what may be found wrong later
+    return found
 
 
 def _new(cls: Any, header: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
@@ -233,10 +236,22 @@ def _from_python(
         state[name] = decode(value)
     if not isinstance(state.get("_input"), _inputs.Input):
         raise ValueError("it does not say what X is")  # noqa: TRY004
+    _require_coordinates(model, state, estimator.n_features_in_)
     vars(estimator).update(state, _model=model)
     if getattr(cls, "_on_demand", None):
         estimator._lazy = {}
     return estimator
+
+
+def _require_coordinates(model: _core.Model, state: Mapping[str, Any], features: int) -> None:
+    """Refuse a number of coordinates that the model does not have, and other coordinates."""
+    placed, width = model.embedding, state.get("_n_features_out")
+    # Not all of them need be there: KernelMDS(remove_zero_eig=True).
+    if type(width) is not int or not 0 < width <= (features if placed is None else placed.shape[1]):
+        raise ValueError(f"its model does not have {width!r} coordinates")
+    shown: Any = state.get("embedding_")  # not there where rows were on a cluster
+    if placed is not None and shown is not None and np.shape(shown) != (len(placed), width):
+        raise ValueError("its embedding is not that of its model")
 
 
 @dataclass(frozen=True)

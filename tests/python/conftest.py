@@ -53,6 +53,8 @@ if sys.platform == "win32":
     ):
         NOT_TESTED[file] = (tested, "the tests send signals as Unix does")
 collect_ignore = list(NOT_TESTED)
+#: What tests have to report at the end.
+REPORTS = []
 
 
 def pytest_collection_modifyitems(config, items):
@@ -69,6 +71,8 @@ def pytest_collection_modifyitems(config, items):
 def pytest_terminal_summary(terminalreporter):
     for file, (tested, reason) in NOT_TESTED.items():
         terminalreporter.write_line(f"NOT TESTED: {tested} ({file}), because {reason}.")
+    for report in REPORTS:
+        terminalreporter.write_line(report)
 
 
 SKLEARN = tuple(int(part) for part in sklearn.__version__.split(".")[:2])

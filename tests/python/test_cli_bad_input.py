@@ -101,6 +101,25 @@ class Pipe(io.RawIOBase):
         return size
 
 
+@pytest.mark.parametrize("command", ["dimension", "neighbors", "compare"])
+def test_a_column_of_texts_where_nothing_is_carried(command, folder, capfd):
+    (folder / "t.csv").write_text("a,n\n1,x\n2,y\n")
+    way = "'x' is not a number; leave the column out with --exclude n\n"
+    assert run([command, "t.csv"]) == 1
+    assert capfd.readouterr().err.endswith(way)
+    assert run([command, "--help"]) == 0
+    assert "--id" not in capfd.readouterr().out
+
+
+def test_a_text_where_a_model_takes_numbers(folder, capfd):
+    (folder / "t.csv").write_text(GOOD)
+    assert run(["embed", "t.csv", "-m", "pca", "-o", "m.csv", "--save-model", "m.planish"]) == 0
+    capfd.readouterr()
+    (folder / "t.csv").write_text("a,b,c\n1,2,3\n4,x,6\n")
+    arguments = ["transform", "m.planish", "t.csv", "-o", "placed.csv"]
+    refused(capfd, arguments, 1, "row 1 (line 3), column 'b': 'x'", "the model takes numbers there")
+
+
 def test_missing_everywhere(folder, capfd):
     (folder / "t.csv").write_text("a,b\n1,\n,2\n")
     arguments = ["embed", "t.csv", "-o", "m.csv", "--missing", "drop"]
@@ -227,6 +246,24 @@ def test_a_full_device(kind, folder, capfd):
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
 
 
+NO_FILES = {
+    "model": ["embed", "t.csv", "-m", "pca", "-o", "m.csv", "--save-model", "pipe.html"],
+    "picture": ["embed", "t.csv", "-m", "pca", "-o", "m.csv", "--plot", "pipe.html"],
+    "page": ["page", "t.csv", "-c", "a,b", "-o", "pipe.html"],
+    "maps": ["compare", "t.csv", "--methods", "pca", "--plot", "pipe.png"],
+}
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("name", NO_FILES)
+def test_a_device_is_not_replaced_by_a_file(name, folder, capfd):
+    (folder / "t.csv").write_text(GOOD)
+    target = NO_FILES[name][-1]
+    os.mkfifo(target)
+    refused(capfd, NO_FILES[name], 1, f"{target}: this is a device or the like; name a file")
+    assert stat.S_ISFIFO(os.stat(target).st_mode)
+
+
 @pytest.mark.linux
 @pytest.mark.parametrize("kind", ["csv", "parquet", "npy"])
 def test_a_disk_that_is_full_in_the_middle(kind, folder, capfd, monkeypatch):
@@ -252,7 +289,21 @@ def test_a_failure_of_one_output_leaves_them_all(folder, capfd, monkeypatch):
 
     monkeypatch.setattr("planish.cli.pictures.save", broken)
     arguments = ["embed", "t.npy", "-m", "pca", "-o", "m.csv", "--plot", "m.png"]
-    refused(capfd, arguments, 1, "No space left on device")
+    refused(capfd, arguments, 1, "m.png: cannot be written: No space left on device")
+
+
+@pytest.mark.linux
+def test_a_disk_without_room_for_the_model_is_told_by_its_name(folder, capfd):
+    import resource
+
+    np.save("t.npy", np.random.default_rng(0).normal(size=(2000, 4)))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        arguments = ["embed", "t.npy", "-m", "isomap", "-o", "m.npy", "--save-model", "m.planish"]
+        refused(capfd, arguments, 1, "'m.planish' cannot be written: there is not enough room")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.linux

@@ -135,3 +135,15 @@ def test_methods_lists_the_registry(capfd):
 def test_version(capfd):
     assert run(["--version"]) == 0
     assert capfd.readouterr().out == f"planish {planish.__version__}\n"
+
+
+def test_a_demo_replaces_its_own_files_only(folder, capfd):
+    for _ in range(2):
+        assert run(["demo", "try", "--rows", "60"]) == 0
+    capfd.readouterr()
+    (folder / "mine").mkdir()
+    (folder / "mine" / "map.csv").write_text("mine")
+    assert run(["demo", "mine"]) == 1
+    assert "there is such a file already, and it is not of a demo" in capfd.readouterr().err
+    assert [one.name for one in (folder / "mine").iterdir()] == ["map.csv"]
+    assert (folder / "mine" / "map.csv").read_text() == "mine"

@@ -95,6 +95,15 @@ def test_a_terminal_shows_progress_and_colour(folder):
     assert (folder / "map.csv").read_text().startswith("isomap0,isomap1\n")
 
 
+def test_a_table_that_is_typed_in_ends_with_one_ctrl_d():
+    terminal = Terminal(["embed", "-", "-o", "-", "-m", "pca"])
+    terminal.read_until("end with Ctrl-D")
+    terminal.type("a,b\n1,2\n3,5\n4,4\n\x04")
+    said = terminal.read_until(r"standard output: PCA of 3 rows × 2 columns")
+    assert "pca0,pca1\r\n" in said
+    assert terminal.finish() == 0
+
+
 def test_help_fits_the_terminal():
     terminal = Terminal(["embed", "-m", "pca", "--help"], columns=60)
     assert terminal.finish() == 0

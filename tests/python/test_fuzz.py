@@ -40,7 +40,7 @@ def test_every_estimator_and_function_is_fuzzed():
         "Description",
         "NeighborSuggestion",
         "ModelInfo",
-    } | {"load"}  # results, made by functions; files are fuzzed in test_model_files.py
+    } | {"load"}  # results, made by functions; files are fuzzed in test_model_files_refused.py
     # Choices are known without being listed in the fuzzer.
     solver = next(p for p in fuzzed["Isomap"].parameters if p.name == "eigen_solver")
     assert {"auto", "arpack", "dense"} <= set(solver.words)

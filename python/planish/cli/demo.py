@@ -15,6 +15,9 @@ from .files.staging import Outputs
 from .files.writing import table_writer
 from .screen import Command, sentences, show
 
+#: What is written, the data first; the columns of the data.
+_FILES = ("roll.csv", "new.csv", "map.csv", "roll.planish", "placed.csv", "map.png", "map.html")
+_COLUMNS = ("x", "y", "z", "along", "across")
 _HELP = """Make a data set and its map, by commands to try on your own data.
 
 A Swiss roll, a sheet rolled up in space, is written to FOLDER as CSV. It is then embedded,
@@ -29,6 +32,7 @@ def run(folder: str, rows: int) -> None:
         place.mkdir(exist_ok=True)
     except OSError as error:
         raise Failure(f"{folder}: the folder cannot be made: {error.strerror}") from None
+    _require_room(place)
     _data(place / "roll.csv", rows, 0)
     _data(place / "new.csv", 200, 1)
     about = (
@@ -55,12 +59,29 @@ def run(folder: str, rows: int) -> None:
         show("With pip install 'planish[plot]' there are pictures too.")
 
 
+def _require_room(place: Path) -> None:
+    """Refuse to replace files of the user's; those of an earlier demo are replaced."""
+    there = [name for name in _FILES if (place / name).exists()]
+    if there and _first_line(place / _FILES[0]) != ",".join(_COLUMNS):
+        raise Failure(
+            f"{place / there[0]}: there is such a file already, and it is not of a demo; name "
+            "another folder"
+        )
+
+
+def _first_line(file: Path) -> str:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as lines:
+            return lines.readline(100).strip()
+    except OSError:
+        return ""
+
+
 def _data(target: Path, rows: int, seed: int) -> None:
     from planish import datasets
 
     roll: Any = datasets.swiss_roll(rows, random_state=seed)
-    columns = dict(zip("xyz", roll.points.T, strict=True))
-    columns |= dict(zip(("along", "across"), roll.coordinates.T, strict=True))
+    columns = dict(zip(_COLUMNS, [*roll.points.T, *roll.coordinates.T], strict=True))
     with Outputs() as outputs:
         with table_writer(str(target), "csv", outputs, list(columns), []) as writer:
             writer.write({name: values.round(6) for name, values in columns.items()})

@@ -12,7 +12,7 @@ import numpy as np
 from . import docstrings, model
 from .faults import Failure, Misuse, did_you_mean, listed
 from .files import FORMATS, format_of
-from .files.staging import Outputs, check_target, is_stream
+from .files.staging import Outputs, called, check_target, is_stream
 from .files.writing import check_columns, table_writer
 from .inputs import (
     Table,
@@ -135,7 +135,7 @@ def _options() -> list[click.Parameter]:
                "of several kinds after a colon (lle:ltsa). See planish methods."),
         Option(["--scale"], type=click.Choice(list(KINDS)), default="none", show_default=True,
                title="Method", help=f"Scale the columns first. {kinds}. A saved model keeps it."),
-        *table_options(missing=("error", "drop", "keep")),
+        *table_options(missing=("error", "drop", "keep"), carried=True),
         carried_option(),
         Option(["--output", "-o"], required=True, metavar="OUT", title=written,
                help='Where to write the coordinates; "-" is standard output.'),
@@ -189,8 +189,8 @@ def run(**_: Any) -> None:
         outputs.commit()
     if report is not None:
         show(report, stderr=is_stream(target))
-    shape = f"{len(X)} row{'s' if len(X) != 1 else ''} × {X.shape[1]}"
-    note(f"{target}: {type(estimator).__name__} of {shape} columns in {seconds:.2f} s", quiet=quiet)
+    what = f"{type(estimator).__name__} of {len(X)} row{'s' if len(X) != 1 else ''}"
+    note(f"{called(target)}: {what} × {X.shape[1]} columns in {seconds:.2f} s", quiet=quiet)
 
 
 def _check_targets(ctx: click.Context) -> None:
@@ -205,7 +205,8 @@ def _check_targets(ctx: click.Context) -> None:
     for option, one in targets.items():
         if one == "-" and option != "--output":
             raise Failure(f"{option}: only the coordinates can go to standard output")
-        if one is not None and not is_stream(one):
+        # Only coordinates are written to a device as they come.
+        if one is not None and not (option == "--output" and is_stream(one)):
             check_target(one, ctx.params["source"])
     if ctx.params["color"] is not None and ctx.params["plot"] is None:
         raise Misuse("--color is of the picture: say --plot too")

@@ -33,8 +33,11 @@ def table_argument(name: str = "source", metavar: str = "IN") -> click.Argument:
     return click.Argument([name], metavar=metavar)
 
 
-def table_options(*, missing: Sequence[str] = ("error", "drop")) -> list[Option]:
-    """Return the options that say what is read."""
+def table_options(
+    *, missing: Sequence[str] = ("error", "drop"), carried: bool = False
+) -> list[Option]:
+    """Return the options that say what is read, for a command with `carried_option` or without."""
+    others = "--id and --exclude" if carried else "--exclude"
     several = "Repeat it, or separate by commas"
     words = {
         "error": "refuse rows with missing values and name the first",
@@ -45,7 +48,7 @@ def table_options(*, missing: Sequence[str] = ("error", "drop")) -> list[Option]
     return [
         Option(["--columns", "-c"], multiple=True, metavar="NAMES", title=TITLE,
                help=f"Columns to use: names, patterns (x*) or spans (first:last). {several}. "
-                    "Without it, all but those of --id and --exclude."),
+                    f"Without it, all but those of {others}."),
         Option(["--exclude", "-x"], multiple=True, metavar="NAMES", title=TITLE,
                help="Columns to leave out, in the same way."),
         Option(["--missing"], type=click.Choice(list(missing)), default=missing[0], title=TITLE,
@@ -107,17 +110,27 @@ def read(
 ) -> Iterator[Rows]:  # fmt: skip
     """Yield the rows of a table a few at a time, without those that are dropped."""
     missing, decimal = ctx.params["missing"], ctx.params["decimal"]
+    ways = _ways(ctx)
     size = max(1, min(rows or _MOST_ROWS, _BLOCK // max(1, len(choice.features))))
     wanted = list(dict.fromkeys([*choice.wanted, *beside]))
     along = [name for name in wanted if name in {*choice.carried, *beside}]
     for batch in reader.batches(wanted, size):
-        X = numbers(batch, choice.features, reader, decimal)
+        X = numbers(batch, choice.features, reader, decimal, ways)
         carried = {name: batch.columns[name] for name in along}
         keep = None if np.isfinite(X).all() else _usable(X, batch.first, choice, reader, missing)
         if keep is None:
             yield Rows(X, carried, 0)
         else:
             yield Rows(X[keep], sliced(carried, keep), int((~keep).sum()))
+
+
+def _ways(ctx: click.Context) -> str:
+    """Return what may be done about a column of texts, whose name takes the place of {}."""
+    if "model" in ctx.params:
+        return "the model takes numbers there"
+    if "carried" in ctx.params:
+        return "carry the column along with --id {}, or leave it out with --exclude {}"
+    return "leave the column out with --exclude {}"
 
 
 def _usable(

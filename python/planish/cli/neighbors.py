@@ -14,7 +14,7 @@ import numpy as np
 
 from .faults import Failure, Misuse
 from .files import format_of
-from .files.staging import Outputs, check_target, is_stream
+from .files.staging import Outputs, called, check_target, is_stream
 from .files.writing import table_writer
 from .inputs import read_whole, table_argument, table_options
 from .parameters import given, options_of, parameters_of
@@ -89,7 +89,7 @@ def run(**_: Any) -> None:
         _write(target, kind, outputs, distances, indices)
         outputs.commit()
     n, k = indices.shape
-    note(f"{target}: {k} neighbours of {n} rows", quiet=ctx.params["quiet"])
+    note(f"{called(target)}: {k} neighbours of {n} rows", quiet=ctx.params["quiet"])
 
 
 def _show(found: Any) -> None:

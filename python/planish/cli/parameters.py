@@ -21,8 +21,8 @@ from . import docstrings
 from .faults import did_you_mean
 from .screen import Option
 
-#: Spelled otherwise on the command line, or shown by its own means.
-ELSEWHERE = frozenset({"n_jobs", "random_state", "verbose"})
+#: Spelled otherwise on the command line, shown by its own means, or of a function of the user's.
+ELSEWHERE = frozenset({"n_jobs", "random_state", "verbose", "callback_every"})
 _MANY_WORDS = 8
 
 

@@ -14,7 +14,7 @@ from .embed import coordinate_names
 from .faults import Failure, Misuse
 from .files import FORMATS, format_of
 from .files.batches import Reader
-from .files.staging import Outputs, check_target, is_stream
+from .files.staging import Outputs, called, check_target, is_stream
 from .files.writing import table_writer
 from .inputs import carried_option, open_source, read, table_argument, table_options
 from .running import running_options
@@ -46,7 +46,7 @@ def _options() -> list[click.Parameter]:
     return [
         click.Argument(["model"], metavar="MODEL"),
         table_argument(),
-        *table_options(),
+        *table_options(carried=True),
         carried_option(),
         Option(["--output", "-o"], required=True, metavar="OUT", title=written,
                help='Where to write the coordinates; "-" is standard output.'),
@@ -74,7 +74,7 @@ def run(**_: Any) -> None:
     if dropped:
         rows = f"{dropped} of {done + dropped} rows"
         warn(f"{reader.name}: {rows} have missing values and were left out")
-    note(f"{target}: {done} rows placed by {type(estimator).__name__}", quiet=quiet)
+    note(f"{called(target)}: {done} rows placed by {type(estimator).__name__}", quiet=quiet)
 
 
 def _all_placed(

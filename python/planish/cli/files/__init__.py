@@ -121,9 +121,9 @@ def _opened(path: str) -> IO[bytes]:
         stream.close()
         raise Failure(f"{path}: the file is empty")
     if path.lower().endswith(".gz"):
-        import gzip
+        from .unpacking import Unpacked
 
-        return gzip.open(stream)  # type: ignore[return-value]
+        return Unpacked(path, stream)  # type: ignore[return-value]
     return stream  # type: ignore[no-any-return]
 
 

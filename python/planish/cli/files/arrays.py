@@ -33,7 +33,9 @@ class _Stored:
                 npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
             )
             self.shape, self.fortran, self.dtype = read(stream)
-        except (ValueError, EOFError, SyntaxError) as error:
+        except OSError:
+            raise
+        except Exception as error:  # a header is parsed as Python's literals are
             raise Failure(f"{name}: this is no NPY file: {' '.join(str(error).split())}") from None
         if self.dtype.hasobject:
             raise Failure(f"{name}: it holds Python objects, which are not read: save numbers")
@@ -52,11 +54,19 @@ class _Stored:
         wanted = self.dtype.itemsize * int(np.prod(shape, dtype=object))
         data = bytearray()
         while len(data) < wanted:  # what is declared is not taken before it is there
-            part = self._stream.read(min(wanted - len(data), 1 << 24))
+            part = self._part(min(wanted - len(data), 1 << 24))
             if not part:
                 raise Failure(f"{self.name}: the file ends before the array does")
             data += part
         return np.frombuffer(data, dtype=self.dtype).reshape(shape)
+
+    def _part(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except OSError:
+            raise
+        except Exception as error:  # of any of the ways to pack
+            raise Failure(f"{self.name}: the file is damaged: {error}") from None
 
 
 class NpyReader:
@@ -93,7 +103,7 @@ class NpzReader:
         self.name, self._stream, self.named = name, stream, False
         try:
             self._archive = zipfile.ZipFile(stream)
-        except (zipfile.BadZipFile, OSError) as error:
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
             raise Failure(f"{name}: this is no NPZ file: {error}") from None
         stored = {
             entry.removesuffix(".npy"): self._open(entry)
@@ -116,7 +126,7 @@ class NpzReader:
             return _Stored(
                 f"{self.name}[{entry.removesuffix('.npy')!r}]", self._archive.open(entry)
             )
-        except (zipfile.BadZipFile, OSError, RuntimeError) as error:
+        except (zipfile.BadZipFile, OSError, ValueError, RuntimeError) as error:
             raise Failure(f"{self.name}: {entry} cannot be read: {error}") from None
 
     def batches(self, wanted: Sequence[str], size: int) -> Iterator[Batch]:

@@ -107,56 +107,65 @@ def open_parquet(name: str, stream: IO[bytes]) -> ArrowReader:
     """Open a Parquet file."""
     import pyarrow.parquet as pq
 
-    try:
+    with _readable(name, "this is no Parquet file"):
         file = pq.ParquetFile(pa.PythonFile(stream, mode="r"), pre_buffer=False)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise Failure(f"{name}: this is no Parquet file: {_short(error)}") from None
+        schema, rows = _checked(file.schema_arrow), file.metadata.num_rows
 
     def read(columns: list[str], size: int) -> Iterator[Any]:
         with _readable(name):
-            yield from file.iter_batches(batch_size=size, columns=columns, use_threads=False)
+            for block in file.iter_batches(batch_size=size, columns=columns, use_threads=False):
+                block.validate(full=True)
+                yield block
 
-    return ArrowReader(name, file.schema_arrow, file.metadata.num_rows, read, stream.close)
+    return ArrowReader(name, schema, rows, read, stream.close)
 
 
 def open_arrow(name: str, stream: IO[bytes]) -> ArrowReader:
     """Open an Arrow file (Feather) or an Arrow stream that can be read from its start again."""
-    begin = stream.read(6)
-    stream.seek(0)
-    is_file = begin == b"ARROW1"
+    is_file = stream.read(6) == b"ARROW1"
 
     def opened() -> Any:
         stream.seek(0)
         source = pa.PythonFile(stream, mode="r")
         return pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
 
-    try:
-        schema = opened().schema
-    except (pa.ArrowInvalid, OSError) as error:
-        raise Failure(f"{name}: this is no Arrow file: {_short(error)}") from None
+    with _readable(name, "this is no Arrow file"):
+        schema = _checked(opened().schema)
 
     def read(columns: list[str], _: int) -> Iterator[Any]:
         with _readable(name):
             source = opened()
             blocks = map(source.get_batch, range(source.num_record_batches)) if is_file else source
             for block in blocks:
-                yield block.select(columns)
+                chosen = block.select(columns)
+                # Arrow believes the lengths and the texts in a file.
+                chosen.validate(full=True)
+                yield chosen
 
     return ArrowReader(name, schema, None, read, stream.close)
 
 
-class _readable:  # noqa: N801
-    """Say a fault of pyarrow in one sentence."""
+def _checked(schema: Any) -> Any:
+    """Return a schema whose names are texts."""
+    for field in schema:
+        field.name.encode()
+    return schema
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+
+class _readable:  # noqa: N801
+    """Say in one sentence what pyarrow finds wrong, which may be any kind of exception."""
+
+    def __init__(self, name: str, said: str = "cannot be read") -> None:
+        self.name, self.said = name, said
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, (pa.ArrowException, OSError)):
-            raise Failure(f"{self.name}: cannot be read: {_short(error)}") from None
+        if isinstance(error, MemoryError) and not isinstance(error, pa.ArrowException):
+            return
+        if isinstance(error, Exception) and not isinstance(error, Failure):
+            raise Failure(f"{self.name}: {self.said}: {_short(error)}") from None
 
 
 def _short(error: BaseException) -> str:

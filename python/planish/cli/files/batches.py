@@ -67,9 +67,12 @@ class Reader(Protocol):
 
 
 def numbers(
-    batch: Batch, wanted: Sequence[str], reader: Reader, decimal: str | None = None
+    batch: Batch, wanted: Sequence[str], reader: Reader, decimal: str | None, ways: str
 ) -> NDArray[Any]:
-    """Return the wanted columns as a matrix; missing values are NaN."""
+    """Return the wanted columns as a matrix; missing values are NaN.
+
+    `ways` is what may be done about a column of texts, whose name takes the place of {}.
+    """
     found: list[NDArray[Any]] = []
     texts: dict[str, tuple[int, str]] = {}
     for name in wanted:
@@ -79,7 +82,7 @@ def numbers(
         except NotANumber as problem:
             texts[name] = (problem.row, problem.text)
     if texts:
-        raise Failure(_refusal(texts, batch, reader, decimal))
+        raise Failure(_refusal(texts, batch, reader, decimal, ways))
     kinds = {values.dtype for values in found}
     kind = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
     matrix = np.empty((batch.size, len(found)), dtype=kind)
@@ -158,7 +161,7 @@ def _first_bad(column: Any) -> int:
 
 
 def _refusal(
-    texts: dict[str, tuple[int, str]], batch: Batch, reader: Reader, decimal: str | None
+    texts: dict[str, tuple[int, str]], batch: Batch, reader: Reader, decimal: str | None, ways: str
 ) -> str:
     name, (row, text) = next(iter(texts.items()))
     shown = text if len(text) <= 40 else text[:40] + "…"  # noqa: PLR2004
@@ -170,10 +173,7 @@ def _refusal(
         return f"{said}; if its comma is a decimal point, say --decimal ,"
     others = [other for other in texts if other != name]
     also = f" (the same in {listed(map(repr, others), 6)})" if others else ""
-    return (
-        f"{said}{also}; carry the column along with --id {quoted(name)}, or leave it out "
-        f"with --exclude {quoted(name)}"
-    )
+    return f"{said}{also}; {ways.replace('{}', quoted(name))}"
 
 
 def quoted(name: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 #: Bytes that are parsed at once, and most bytes of a line.
 _BLOCK, _LONGEST = 4 << 20, 64 << 20
+#: What pyarrow says of a ragged row. Its handler of such rows does not get one that is no UTF-8.
+_RAGGED = re.compile(
+    r"CSV parse error: Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL
+)
 _OTHER_DELIMITERS = {";": "';'", "\t": "tab", "|": "'|'"}
 
 
@@ -109,12 +114,6 @@ class DelimitedReader:
                 first += part.num_rows
 
     def _blocks(self, wanted: Sequence[str]) -> Iterator[Any]:
-        ragged: list[Any] = []
-
-        def refuse(row: Any) -> str:
-            ragged.append(row)
-            return "error"
-
         seen = 0
         for block in self._records():
             try:
@@ -124,9 +123,7 @@ class DelimitedReader:
                         column_names=self.columns, block_size=len(block) + 1, use_threads=False
                     ),
                     parse_options=arrow_csv.ParseOptions(
-                        delimiter=self._delimiter,
-                        newlines_in_values=True,
-                        invalid_row_handler=refuse,
+                        delimiter=self._delimiter, newlines_in_values=True
                     ),
                     convert_options=arrow_csv.ConvertOptions(
                         column_types=dict.fromkeys(self.columns, pa.string()),
@@ -135,7 +132,7 @@ class DelimitedReader:
                     ),
                 )
             except pa.ArrowInvalid as error:
-                raise Failure(self._explained(error, ragged, seen)) from None
+                raise Failure(self._explained(error, seen)) from None
             if table.num_rows:
                 seen += table.num_rows
                 yield from table.combine_chunks().to_batches()
@@ -163,15 +160,15 @@ class DelimitedReader:
         if kept.strip():
             yield kept
 
-    def _explained(self, error: Exception, ragged: list[Any], seen: int) -> str:
+    def _explained(self, error: Exception, seen: int) -> str:
         text = str(error)
+        ragged = _RAGGED.match(text)
         if ragged:
-            row = ragged[0]
-            at = self.place(seen + row.number - 1)
+            row, expected, actual = (int(number) for number in ragged.groups()[:3])
             return (
-                f"{self.name}: {at} has {row.actual_columns} "
-                f"value{'' if row.actual_columns == 1 else 's'}, not {row.expected_columns} as the "
-                f"{'header' if self.named else 'first row'}: {row.text.strip()[:60]!r}"
+                f"{self.name}: {self.place(seen + row - 1)} has {actual} "
+                f"value{'' if actual == 1 else 's'}, not {expected} as the "
+                f"{'header' if self.named else 'first row'}: {ragged[4].strip()[:60]!r}"
             )
         if "UTF8" in text or "UTF-8" in text:
             return f"{self.name}: a text after row {seen} is not UTF-8; convert the file first"

@@ -49,17 +49,22 @@ class Outputs:
             with contextlib.suppress(OSError):
                 staged.unlink()
         self._unlock()
-        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError) and error.errno:
+        if not isinstance(error, OSError) or isinstance(error, BrokenPipeError):
+            return
+        if error.errno:
             shown = self._shown(error.filename)
             if shown is not None:
                 raise Failure(f"{shown}: cannot be written: {error.strerror}") from None
+        for staged, _, shown in self._staged:
+            if str(staged) in str(error):  # what the library says of a model file
+                raise Failure(str(error).replace(str(staged), shown)) from None
 
     def _shown(self, filename: Any) -> str | None:
         """Return the name of a target by the name of the file beside it."""
         for staged, _, shown in self._staged:
             if filename is not None and str(filename) == str(staged):
                 return shown
-        return self._staged[0][2] if filename is None and self._staged else None
+        return self._staged[-1][2] if filename is None and self._staged else None
 
     def stage(self, target: str) -> Path:
         """Return the file to write in place of `target`, which is checked."""
@@ -98,6 +103,8 @@ def check_target(target: str, source: str | None = None) -> Path:
         raise Failure(f"{target}: there is no folder {str(Path(target).parent)!r}; make it first")
     if path.is_dir():
         raise Failure(f"{target}: this is a folder; name a file")
+    if path.exists() and not path.is_file():
+        raise Failure(f"{target}: this is a device or the like; name a file")
     if source is not None and source != "-" and os.path.realpath(source) == str(path):
         raise Misuse(f"{target}: this is the table that is read; name another file for the output")
     if not os.access(folder, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
@@ -131,6 +138,11 @@ def _put(staged: Path, path: Path, shown: str) -> None:
         os.replace(staged, path)
     except OSError as error:
         raise Failure(f"{shown}: cannot be written: {error.strerror}") from None
+
+
+def called(target: str) -> str:
+    """Return what a target is called in a note."""
+    return "standard output" if target == "-" else target
 
 
 def is_stream(target: str) -> bool:

@@ -31,14 +31,18 @@ class _Waiting(io.RawIOBase):
     """Reads a file descriptor when there is something in it."""
 
     def __init__(self, number: int) -> None:
-        self._number = number
+        self._number, self._ended = number, False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
+        # On a terminal every Ctrl-D is one end, and one is enough.
+        if self._ended:
+            return 0
         while not select.select([self._number], [], [], _TURN)[0]:
             pass
         data = os.read(self._number, len(buffer))
+        self._ended = not data
         buffer[: len(data)] = data
         return len(data)
