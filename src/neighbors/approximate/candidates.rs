@@ -3,6 +3,7 @@
 //! Place in the dataflow: filled by `forest`'s leaves, improved by `descent`, judged by
 //! the exact measure at last. Cost: 8 bytes an entry; O(width) to take one in.
 
+use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
 use super::closeness::{Closeness, Desk};
@@ -114,11 +115,12 @@ impl Lists {
             tasks.push((&order[range], lists));
             rest = after;
         }
+        let arch = Arch::new();
         tasks.into_par_iter().with_max_len(1).try_for_each_init(Desk::default, |desk, (rows, lists)| {
             ctx.check()?;
             closeness.compare(rows, rows.len(), desk, |place, values| {
                 let list = &mut lists[place * width..(place + 1) * width];
-                meet_all(list, rows, place, values);
+                arch.dispatch(MeetAll { list, rows, place, values });
             });
             ctx.advance(rows.len());
             Ok(())
@@ -138,18 +140,30 @@ impl Lists {
     }
 }
 
-/// Offer a row everybody of its leaf but itself.
-fn meet_all(list: &mut [Candidate], rows: &[u32], place: usize, values: &[f32]) {
-    const RUN: usize = 32;
-    let last = list.len() - 1;
-    for (run, near) in values.chunks(RUN).enumerate() {
-        let limit = list[last].value;
-        if !near.iter().fold(false, |any, &value| any | (value < limit)) {
-            continue;
-        }
-        for (at, &value) in (run * RUN..).zip(near) {
-            if value < list[last].value && at != place {
-                insert(list, value, rows[at]);
+/// A row is offered everybody of its leaf but itself. A type and not a closure: see `walk`.
+struct MeetAll<'a> {
+    list: &'a mut [Candidate],
+    rows: &'a [u32],
+    place: usize,
+    values: &'a [f32],
+}
+
+impl NullaryFnOnce for MeetAll<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        const RUN: usize = 32;
+        let last = self.list.len() - 1;
+        for (run, near) in self.values.chunks(RUN).enumerate() {
+            let limit = self.list[last].value;
+            if !near.iter().fold(false, |any, &value| any | (value < limit)) {
+                continue;
+            }
+            for (at, &value) in (run * RUN..).zip(near) {
+                if value < self.list[last].value && at != self.place {
+                    insert(self.list, value, self.rows[at]);
+                }
             }
         }
     }

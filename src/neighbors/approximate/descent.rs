@@ -11,6 +11,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
+use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
 use super::candidates::{Lists, ROWS, insert};
@@ -125,6 +126,7 @@ impl Hops {
     ) -> Vec<Vec<Note>> {
         let mut notes = vec![Vec::new(); limits.len().div_ceil(share)];
         let (mut desk, mut together, mut bounds) = (Desk::default(), Vec::new(), Vec::new());
+        let (arch, mut hits) = (Arch::new(), Vec::new());
         for hops in self.tags[rows.start * self.width..rows.end * self.width].chunks_exact(self.width) {
             let hops = hops.iter().filter(|&&tag| tag != NONE);
             together.clear();
@@ -138,7 +140,9 @@ impl Hops {
             bounds.extend(together.iter().map(|&row| limits[row as usize]));
             closeness.compare(&together, new, &mut desk, |place, values| {
                 let (row, bound) = (together[place], bounds[place]);
-                for at in place + 1..values.len() {
+                hits.clear();
+                arch.dispatch(Hits { bound, bounds: &bounds, values, first: place + 1, hits: &mut hits });
+                for &at in &hits {
                     let (other, value) = (together[at], values[at]);
                     if value < bound {
                         notes[row as usize / share].push((row, other, value));
@@ -150,6 +154,34 @@ impl Hops {
             });
         }
         notes
+    }
+}
+
+/// Which of the rows after one are near enough for either. A type and not a closure: see `walk`.
+struct Hits<'a> {
+    bound: f32,
+    bounds: &'a [f32],
+    values: &'a [f32],
+    first: usize,
+    hits: &'a mut Vec<usize>,
+}
+
+impl NullaryFnOnce for Hits<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        const RUN: usize = 16;
+        let near = |value: f32, bound: f32| (value < self.bound) | (value < bound);
+        let runs = self.values[self.first..].chunks(RUN).zip(self.bounds[self.first..].chunks(RUN));
+        for (run, (values, bounds)) in runs.enumerate() {
+            let pairs = values.iter().zip(bounds);
+            if pairs.clone().fold(false, |any, (&value, &bound)| any | near(value, bound)) {
+                let places = (self.first + run * RUN..).zip(pairs);
+                self.hits
+                    .extend(places.filter(|(_, (value, bound))| near(**value, **bound)).map(|(at, _)| at));
+            }
+        }
     }
 }
 

@@ -21,6 +21,7 @@ mod recall;
 #[cfg(test)]
 mod tests;
 
+use pulp::{Arch, NullaryFnOnce};
 use rayon::prelude::*;
 
 use self::candidates::{Lists, MOST_ROWS, ROWS};
@@ -174,7 +175,7 @@ fn exact<M: Measure>(
     k: usize,
     ctx: &Ctx,
 ) -> Result<Neighbors> {
-    let tasks = order.par_chunks(ROWS).enumerate();
+    let (tasks, arch) = (order.par_chunks(ROWS).enumerate(), Arch::new());
     let parts = tasks.map(|(task, rows)| {
         ctx.check()?;
         let mut part = Part::default();
@@ -182,16 +183,34 @@ fn exact<M: Measure>(
         for (offset, &row) in rows.iter().enumerate() {
             kept.clear();
             let known = named(lists, task * ROWS + offset, order);
-            for other in filled(known, row, k, order.len()) {
-                let reduced = pairs.reduced(row as usize, other as usize);
-                kept.offer(Entry { reduced, index: other });
-            }
+            let others = &filled(known, row, k, order.len());
+            arch.dispatch(Evaluate { pairs, row: row as usize, others, kept: &mut kept });
             part.push(pairs.measure, &mut kept);
         }
         Ok(part)
     });
     let parts = parts.collect::<Result<Vec<Part>>>()?;
     Ok(permute(&parts, order))
+}
+
+/// Candidates that are measured exactly. A type and not a closure: see `walk`.
+struct Evaluate<'a, M> {
+    pairs: &'a Dense<'a, M>,
+    row: usize,
+    others: &'a [u32],
+    kept: &'a mut Kept<M>,
+}
+
+impl<M: Measure> NullaryFnOnce for Evaluate<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for &index in self.others {
+            let reduced = self.pairs.reduced(self.row, index as usize);
+            self.kept.offer(Entry { reduced, index });
+        }
+    }
 }
 
 /// The candidates of a position, as rows of the data.
