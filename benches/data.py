@@ -132,6 +132,19 @@ def clusters(n: int, dim: int, count: int) -> Data:
     return Data(centres[labels] + draw.standard_normal((n, dim)), {"labels": labels})
 
 
+def curved(n: int, dim: int, latent: int) -> Data:
+    """A curved surface of some dimensions in many columns: sines of random combinations."""
+    draw = np.random.default_rng(0)
+    flat = draw.standard_normal((n, latent))
+    mixing = draw.standard_normal((latent, dim)) * 1.5 / np.sqrt(latent)
+    phase = draw.uniform(0, 2 * np.pi, dim)
+    x = np.empty((n, dim))
+    for start in range(0, n, 100_000):
+        rows = slice(start, start + 100_000)
+        x[rows] = np.sin(flat[rows] @ mixing + phase)
+    return Data(x)
+
+
 def _read_idx_images(path: Path) -> Floats:
     """Images of an idx3 file: 16 bytes of big-endian header, then one byte a pixel."""
     with gzip.open(path, "rb") as file:

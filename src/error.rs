@@ -140,6 +140,8 @@ pub enum WarningKind {
     Shortcut,
     /// The dimension that was chosen from the data is uncertain.
     Dimension,
+    /// An approximate search missed more of the nearest neighbours than it should.
+    LowRecall,
 }
 
 impl WarningKind {
@@ -154,6 +156,7 @@ impl WarningKind {
         WarningKind::Outlier,
         WarningKind::Shortcut,
         WarningKind::Dimension,
+        WarningKind::LowRecall,
     ];
 
     /// The Python class name of this kind.
@@ -168,6 +171,7 @@ impl WarningKind {
             WarningKind::Outlier => "OutlierWarning",
             WarningKind::Shortcut => "ShortcutWarning",
             WarningKind::Dimension => "DimensionWarning",
+            WarningKind::LowRecall => "LowRecallWarning",
         }
     }
 }

@@ -44,7 +44,13 @@ Number of neighbours of each row, not counting itself. Set it to None to use
     "radius": """
 Rows at most this far apart are neighbours; infinity makes all rows neighbours.""",
     "neighbors_algorithm": """
-How neighbours are searched. All give the same neighbours.""",
+How neighbours are searched. All but "approximate" give the same neighbours. That one is for
+very many rows of many columns: random partitions and nearest-neighbour descent find nearly
+all of the k nearest, by a seed and with the same bits for any number of threads. The
+distances are exact; how much was found is measured on a sample of the rows, and
+LowRecallWarning tells when it is less than 95 %. Few rows or columns, a radius, sparse
+rows, distances that are given and new rows are searched exactly all the same; metrics that
+the Rust core does not know are refused.""",
     "metric": """
 How distances between rows are measured: a name scikit-learn knows, a callable
 of two rows, or "precomputed" when X is the square matrix of distances.""",

@@ -48,10 +48,11 @@ class NeighborhoodEmbedding(MetricEmbedding):
 
         training = self._trained_on("nbrs_")
         given = training.params
+        algorithm = given["neighbors_algorithm"]
         search = NearestNeighbors(
             n_neighbors=getattr(self, "n_neighbors_", given["n_neighbors"]),
             radius=given["radius"],
-            algorithm=given["neighbors_algorithm"],
+            algorithm="auto" if algorithm == "approximate" else algorithm,
             metric=given["metric"],
             p=given["p"],
             metric_params=given["metric_params"],

@@ -19,7 +19,7 @@ from . import _data
 from ._given_neighbors import given_neighbors
 from ._inputs import Input
 from ._metrics import Metric, named
-from ._search import ExactSearch, NoNumberError, Search, SklearnSearch
+from ._search import ExactSearch, NoNumberError, Search, SklearnSearch, require_exact
 from .exceptions import InputError, ParameterError
 
 # Bytes of an entry of the lists while they are made, and what is not worth asking for.
@@ -51,6 +51,7 @@ class SearchedNeighbors(Input):
     ) -> None:
         super().__init__(metric="precomputed", **params)
         _check_rule(n_neighbors, radius)
+        require_exact(algorithm, metric, "neighbors_algorithm")
         self.metric = metric
         self.n_neighbors = n_neighbors
         self.radius = radius

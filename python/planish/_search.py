@@ -11,6 +11,18 @@ from scipy import sparse
 
 from . import _core, _data
 from ._metrics import Metric
+from .exceptions import ParameterError
+
+
+def require_exact(algorithm: Any, metric: Metric, parameter: str) -> None:
+    """Refuse to search approximately by a metric that the core does not know."""
+    if isinstance(algorithm, str) and algorithm == "approximate":
+        name = "a callable" if callable(metric.name) else repr(metric.name)
+        raise ParameterError(
+            f'parameter `{parameter}`: \'approximate\' compares rows by "euclidean", "manhattan", '
+            '"chebyshev", "minkowski", "cosine" or "correlation" without `metric_params`, '
+            f"got the metric {name}; use 'auto'"
+        )
 
 
 class Search(Protocol):

@@ -41,7 +41,8 @@ SparseEigenSolver: TypeAlias = Literal["auto", "arpack", "dense", "iterative"]
 LaplacianEigenSolver: TypeAlias = Literal["auto", "arpack", "lobpcg", "amg", "dense", "iterative"]
 SvdSolver: TypeAlias = Literal["auto", "full", "covariance_eigh", "arpack", "randomized"]
 PowerNormalizer: TypeAlias = Literal["auto", "QR", "LU", "none"]
-NeighborsAlgorithm: TypeAlias = Literal["auto", "brute", "kd_tree", "ball_tree"]
+#: How neighbours are searched; all but the last find the same.
+NeighborsAlgorithm: TypeAlias = Literal["auto", "brute", "kd_tree", "ball_tree", "approximate"]
 #: What a graph of neighbours stores.
 GraphMode: TypeAlias = Literal["distance", "connectivity"]
 PathMethod: TypeAlias = Literal["auto", "D", "FW", "batch", "sweep"]

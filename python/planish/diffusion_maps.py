@@ -76,7 +76,7 @@ class DiffusionMaps(NeighborhoodEmbedding):
         case, which takes little longer.
     max_iter : int, default=None
         {max_iter}
-    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"}, default="auto"
         {neighbors_algorithm}
     disconnected : {"bridge", "separate", "largest", "error"}, default="bridge"
         What to do when the walk has several connected components, so that some

@@ -22,6 +22,7 @@ __all__ = [
     "InputAdjustedWarning",
     "InputError",
     "InternalError",
+    "LowRecallWarning",
     "MemoryNeedError",
     "ModelFileError",
     "NegativeEigenvalueWarning",
@@ -141,3 +142,7 @@ class ShortcutWarning(PlanishWarning):
 
 class DimensionWarning(PlanishWarning):
     """The estimates behind ``n_components="auto"`` disagree."""
+
+
+class LowRecallWarning(PlanishWarning):
+    """An approximate search missed more of the nearest neighbours than it should."""

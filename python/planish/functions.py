@@ -64,7 +64,7 @@ def kneighbors(
         "correlation", one of their other names, or "precomputed".
     p : float, default=2
         {p}
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"}, default="auto"
         {neighbors_algorithm}
     n_jobs : int, default=None
         {n_jobs_as_estimators}
@@ -128,7 +128,7 @@ def neighbors_graph(
         As in :func:`kneighbors`.
     p : float, default=2
         {p}
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"}, default="auto"
         {neighbors_algorithm}
     n_jobs : int, default=None
         {n_jobs_as_estimators}

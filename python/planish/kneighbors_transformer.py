@@ -14,7 +14,7 @@ from . import _core, _data
 from ._callbacks import FitTasks, with_callbacks
 from ._docs import documented
 from ._metrics import Metric, resolve_metric
-from ._search import ExactSearch, SklearnSearch, smallest
+from ._search import ExactSearch, SklearnSearch, require_exact, smallest
 from ._threads import thread_count
 from ._transformer import CoreTransformer
 from ._types import Floats, GraphMode, Indices, MatrixLike, NeighborsAlgorithm
@@ -53,7 +53,7 @@ class KNeighborsTransformer(CoreTransformer):
     n_neighbors : int, default=5
         Number of neighbours of each row, which counts the row itself only when `mode` is
         "connectivity".
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"}, default="auto"
         {neighbors_algorithm}
     leaf_size : int, default=30
         Present for API consistency; the neighbours do not depend on it.
@@ -156,6 +156,7 @@ class KNeighborsTransformer(CoreTransformer):
                 if rows.shape[0] != rows.shape[1]:
                     raise InputError(f"distances must be square (n × n), got {rows.shape}")
             elif not metric.native:
+                require_exact(self.algorithm, metric, "algorithm")
                 metric = metric.learned(rows)
             self._fitted = _Fitted(rows, metric, self.mode, count, self.algorithm)
             plain = metric.name == "minkowski" and metric.p == 2 and not metric.arguments  # noqa: PLR2004

@@ -48,7 +48,7 @@ class LandmarkIsomap(LandmarkParams, GeodesicEmbedding):
         {max_iter}
     path_method : {"auto", "D", "FW", "batch", "sweep"}, default="auto"
         {path_method}
-    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"}, default="auto"
         {neighbors_algorithm}
     n_jobs : int, default=None
         {n_jobs}

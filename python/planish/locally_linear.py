@@ -81,7 +81,7 @@ class LocallyLinearEmbedding(NeighborhoodEmbedding):
     modified_tol : float, default=1e-12
         Reflections of "modified" that move its vectors by less than this are left
         out.
-    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"}, default="auto"
         How neighbours are searched. All give the same neighbours, unless `metric` is
         a callable that breaks the triangle inequality: "auto" is then "brute", and
         trees may miss some.

@@ -84,7 +84,7 @@ class SpectralEmbedding(NeighborhoodEmbedding):
     radius : float or None, default=None
         Rows at most this far apart are neighbours, in place of `n_neighbors`;
         infinity makes all rows neighbours.
-    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+    neighbors_algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"}, default="auto"
         {neighbors_algorithm}
     metric : str or callable, default="minkowski"
         How distances between rows are measured when neighbours are searched: a

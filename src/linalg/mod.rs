@@ -24,6 +24,7 @@ pub mod eigen;
 pub(crate) mod exp;
 pub mod fft;
 pub mod gmres;
+pub(crate) mod gram;
 pub mod operator;
 pub mod packed;
 mod pages;

@@ -15,7 +15,7 @@ use crate::input::Points;
 use crate::params::choices;
 
 choices! {
-    /// How neighbours are searched for; every choice gives the same neighbours.
+    /// How neighbours are searched for; every choice but one gives the same neighbours.
     #[derive(Default)]
     Algorithm {
         /// Whatever a count of distance evaluations says is faster.
@@ -25,6 +25,9 @@ choices! {
         Brute = "brute",
         /// A kd-tree where one can be built (dense rows).
         Tree = "kd_tree" | "ball_tree",
+        /// Nearly all of the k nearest of many dense rows, faster; all of them where that
+        /// is soon done, and for anything else.
+        Approximate = "approximate",
     }
 }
 
@@ -55,9 +58,14 @@ pub(super) fn wants_tree(
         Algorithm::Brute => return Ok(None),
         Algorithm::Tree => return Tree::build(rows, dims, ctx).map(Some),
         Algorithm::Auto if n < FEW => return Ok(None),
-        Algorithm::Auto => {}
+        Algorithm::Auto | Algorithm::Approximate => {}
     }
-    let pays = |share: f64| share * tree_cost(dims) < metric.brute_cost(dims);
+    // What a tree has to beat, for each pair of rows.
+    let rival = match algorithm {
+        Algorithm::Approximate => metric.brute_cost(dims).min(approximate_cost(dims) / n as f64),
+        _ => metric.brute_cost(dims),
+    };
+    let pays = |share: f64| share * tree_cost(dims) < rival;
     if !pays(if dims > WIDE { LEAST_IF_WIDE } else { LEAST } / n as f64) {
         return Ok(None);
     }
@@ -89,6 +97,11 @@ fn evaluated(tree: &Tree, rows: &[f64], metric: Metric, queries: usize) -> f64 {
 /// Nanoseconds per evaluation in a tree, its boxes included (measured).
 fn tree_cost(dims: usize) -> f64 {
     2.0 + 0.4 * dims as f64
+}
+
+/// Nanoseconds of an approximate search per row (measured).
+fn approximate_cost(dims: usize) -> f64 {
+    30_000.0 + 300.0 * dims as f64
 }
 
 /// A few coordinates that carry most of the position of the points: the eight

@@ -99,6 +99,13 @@ impl Frame {
         usable.then_some(Frame { centre, scale })
     }
 
+    /// A row as it is in the frame, in single precision.
+    pub fn bring(&self, row: &[f64], brought: &mut [f32]) {
+        for ((to, from), middle) in brought.iter_mut().zip(row).zip(&self.centre) {
+            *to = ((from - middle) * self.scale) as f32;
+        }
+    }
+
     /// A reduced (squared) distance in the frame's units.
     pub fn squared(&self, reduced: f64) -> f64 {
         reduced * self.scale * self.scale

@@ -36,6 +36,8 @@ pub struct Index {
     /// What the engines compare, when that is not the points themselves.
     units: Option<Units>,
     pub(super) tree: Option<Tree>,
+    /// Whether nearly all neighbours will do, of all rows.
+    pub(super) approximate: bool,
 }
 
 /// Run a tree function with its measure and, where it pays, its dimension known.
@@ -61,7 +63,9 @@ impl Index {
     /// Index `points` (copied) under `metric`.
     ///
     /// `algorithm` only decides how fast answers come, not what they are: a
-    /// tree is not built for sparse rows, and brute force serves instead.
+    /// tree is not built for sparse rows, and brute force serves instead. The one
+    /// exception is `Approximate`, by which [`Index::neighbors_of_all`] may miss some
+    /// of the k nearest of dense rows; new rows are always searched for exactly.
     ///
     /// # Errors
     /// A power below 1, no or too many rows, cancellation, memory.
@@ -83,6 +87,7 @@ impl Index {
         }
         ctx.stage("index", 0);
         let mut index = Index::plain(points.to_owned(), metric);
+        index.approximate = algorithm == Algorithm::Approximate;
         if let Some((rows, dims)) = index.tree_rows() {
             index.tree = ctx.install(|| wants_tree(rows, dims, metric, algorithm, ctx))?;
         }
@@ -97,7 +102,7 @@ impl Index {
             (Points::Sparse(csr), None) => Some(Units::Sparse(Filled { csr: csr.clone(), fill: Vec::new() })),
             (_, units) => units,
         };
-        Index { points, metric, units, tree: None }
+        Index { points, metric, units, tree: None, approximate: false }
     }
 
     /// The dense rows a tree could be built of: they have coordinates, and each
@@ -110,7 +115,7 @@ impl Index {
     }
 
     /// What the engines compare, when dense.
-    fn dense(&self) -> Option<&Array2<f64>> {
+    pub(super) fn dense(&self) -> Option<&Array2<f64>> {
         match (&self.units, &self.points) {
             (Some(Units::Dense(rows)), _) | (None, Points::Dense(rows)) => Some(rows),
             _ => None,
@@ -147,6 +152,9 @@ impl Index {
         check_rule(rule, self.len(), true)?;
         if let NeighborRule::Within(radius) = rule {
             reserve_sampled(self.len(), || self.mean_within(radius, ctx), ctx)?;
+        }
+        if let Some(found) = self.approximately(rule, ctx) {
+            return found;
         }
         ctx.stage("neighbours", self.len());
         ctx.install(|| match &self.tree {
@@ -328,7 +336,11 @@ impl Index {
     }
 }
 
-fn dense_pairs<'a, M: Measure>(measure: M, queries: &'a Array2<f64>, rows: &'a Array2<f64>) -> Dense<'a, M> {
+pub(super) fn dense_pairs<'a, M: Measure>(
+    measure: M,
+    queries: &'a Array2<f64>,
+    rows: &'a Array2<f64>,
+) -> Dense<'a, M> {
     // Both are row-major: `PointsRef::to_owned` and `units` make them so.
     let flat = |matrix: &'a Array2<f64>| matrix.as_slice().unwrap_or(&[]);
     let counts = (queries.nrows(), rows.nrows());

@@ -1,4 +1,4 @@
-//! Exact nearest neighbours.
+//! Nearest neighbours: exact, and nearly all of them for who asks for that.
 //!
 //! Place in the dataflow: points (or distances) in, [`Neighbors`] out, to
 //! `graph` and to everything that extends a model to new rows. This module
@@ -9,20 +9,24 @@
 //! Index ─ engine ─┬─ tree_search ─ tree_walk ─ kdtree   few dimensions, O(n log n)
 //!                 ├─ gemm ─ gemm_bounds, gemm_ranks     many, n² D by matrix products
 //!                 ├─ sparse                             compressed rows
+//!                 ├─ approximate                        very many rows of many columns, if asked for
 //! precomputed ────┴─ brute                              every pair as it is
 //!                     all: metric, measure (the numbers), collect (what is wanted), table (the result)
 //! distance_rows: whole rows of distances, and ranks in them, for measures of quality
 //! dissimilarities: points or a given matrix, for methods that need distances of any pair
 //! ```
 //!
-//! Every engine reports the same numbers, bit for bit, for any number of
-//! threads: estimates and bounds only decide what is looked at.
+//! Every exact engine reports the same numbers, bit for bit, for any number of
+//! threads: estimates and bounds only decide what is looked at. The approximate
+//! one misses some neighbours, the same ones for any number of threads; the
+//! distances it does report have the same bits too.
 
 // Bounds are written "not greater": an estimate that overflowed to NaN must
 // count as "may be near" and be evaluated exactly.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
 mod angular;
+mod approximate;
 mod brute;
 mod closest_pairs;
 mod collect;

@@ -74,7 +74,9 @@ def rule_of(
         if not allowed and (isinstance(value, bool) or not isinstance(value, Real)):
             raise ParameterError(f"parameter `{name}`: expected a number, got {value!r}")
     radius = None if radius is None else float(radius)
-    return Rule(n_neighbors, radius, str(found.name), float(found.p), str(algorithm), threads)
+    # Blocks are searched among each other, which is exact.
+    algorithm = "auto" if str(algorithm) == "approximate" else str(algorithm)
+    return Rule(n_neighbors, radius, str(found.name), float(found.p), algorithm, threads)
 
 
 def check_rule(rule: Rule, rows: int) -> None:

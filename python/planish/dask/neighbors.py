@@ -34,7 +34,7 @@ def kneighbors(
         As in :func:`planish.kneighbors`.
     p : float, default=2
         Power of the Minkowski metric.
-    algorithm : {"auto", "brute", "kd_tree", "ball_tree"}, default="auto"
+    algorithm : {"auto", "brute", "kd_tree", "ball_tree", "approximate"}, default="auto"
         As in :func:`planish.kneighbors`.
     n_jobs : int, default=None
         Threads of one task; None is 1, because a worker runs as many tasks as it has threads.
