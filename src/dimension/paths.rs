@@ -34,7 +34,7 @@ pub(super) fn with_paths<T>(
         }
         let found = nearest_by_path(&graph, node as u32, k);
         if found.len() == k {
-            near.push_row(found.into_iter());
+            near.push_row(found);
         }
     }
     if near.rows() == 0 {

@@ -157,7 +157,7 @@ impl<M: Model + Serialize> Fitted<M> {
 /// A file that was read and is what it says, or bytes of format 1.
 pub(crate) enum Saved<'a> {
     First(first::Header, Cow<'a, [u8]>),
-    Now(Contents<'a>),
+    Now(Box<Contents<'a>>),
 }
 
 /// The parts of a file.
@@ -207,7 +207,7 @@ impl<'a> Saved<'a> {
             + container::header_length(&bytes[..bytes.len().min(container::TELLING)], length)?;
         let (header, entries) = container::parse(&bytes[..start], length)?;
         container::check_data(&header, &bytes[start..])?;
-        Ok(Saved::Now(Contents { header, entries, bytes, start }))
+        Ok(Saved::Now(Box::new(Contents { header, entries, bytes, start })))
     }
 
     /// The name of the method.
