@@ -3,12 +3,13 @@
 //!
 //! Cost: one pass over the data, parallel over rows.
 
-use ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2};
+use ndarray::{Array2, ArrayView2, CowArray, Ix2};
 use rayon::prelude::*;
 
 use super::{Csr, Data, PointsRef, extent::largest_if_finite};
 use crate::context::Ctx;
 use crate::error::{Error, Result, WarningKind};
+use crate::linalg::dense::square_of;
 
 /// Deviation from symmetry, from zero diagonal or from non-negativity, relative
 /// to the largest entry, that counts as rounding and is corrected: a matrix that
@@ -305,13 +306,7 @@ fn symmetric(
         "a symmetric copy of the matrix",
         "pass an exactly symmetric matrix",
     )?;
-    let mut mean = matrix.to_owned();
-    mean.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
-        for (j, value) in row.iter_mut().enumerate() {
-            *value = 0.5 * (matrix[[i, j]] + matrix[[j, i]]);
-        }
-    });
-    Ok(Some(mean))
+    square_of(matrix.nrows(), ctx, |i, j| 0.5 * (matrix[[i, j]] + matrix[[j, i]])).map(Some)
 }
 
 fn report_mending(off: f64, allowed: f64, done: &str, ctx: &Ctx) {

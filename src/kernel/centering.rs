@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::linalg::SymmetricOperator;
+use crate::linalg::dense::square_of;
 use crate::linalg::tall::standard;
 use crate::linalg::tile::{Groups, Product, rows_by_block};
 
@@ -197,7 +198,7 @@ impl SymmetricOperator for CenteredSquares<'_> {
             let d = self.distances[[i, j]];
             -0.5 * (d * d - means.rows[i] - means.rows[j] + means.grand)
         };
-        Ok(Array2::from_shape_fn(self.distances.dim(), |(i, j)| centred(i, j)))
+        square_of(self.dim(), ctx, centred)
     }
 }
 
@@ -213,7 +214,7 @@ impl SymmetricOperator for CenteredKernel<'_> {
     fn to_dense(&self, ctx: &Ctx) -> Result<Array2<f64>> {
         let means = self.means(ctx)?;
         let centred = |i: usize, j: usize| self.kernel[[i, j]] - means.rows[i] - means.rows[j] + means.grand;
-        Ok(Array2::from_shape_fn(self.kernel.dim(), |(i, j)| centred(i, j)))
+        square_of(self.dim(), ctx, centred)
     }
 }
 

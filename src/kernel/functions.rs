@@ -174,7 +174,7 @@ pub fn kernel_matrix<'a>(
             Ok(())
         })?;
         if same {
-            mirror_in_parallel(target, m);
+            mirror_in_parallel(target, m, ctx)?;
         }
         Ok(())
     })?;

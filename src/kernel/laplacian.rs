@@ -15,6 +15,7 @@ use crate::graph::{Components, Graph};
 use crate::linalg::SparseSymmetric;
 use crate::linalg::SymmetricOperator;
 use crate::linalg::csr::CompressedRows;
+use crate::linalg::dense::square_of;
 
 /// Degrees with 1 in the place of 0: rows without affinities stand alone.
 pub fn usable_degrees(mut degrees: Vec<f64>) -> Vec<f64> {
@@ -110,9 +111,9 @@ impl SymmetricOperator for NormalizedAffinity<'_> {
         Ok(())
     }
 
-    fn to_dense(&self, _: &Ctx) -> Result<Array2<f64>> {
-        let value = |(i, j)| share(self.matrix[[i, j]], self.roots[i], self.roots[j]);
-        Ok(Array2::from_shape_fn(self.matrix.dim(), value))
+    fn to_dense(&self, ctx: &Ctx) -> Result<Array2<f64>> {
+        let value = |i, j| share(self.matrix[[i, j]], self.roots[i], self.roots[j]);
+        square_of(self.dim(), ctx, value)
     }
 }
 
@@ -149,9 +150,9 @@ impl SymmetricOperator for FlippedLaplacian<'_> {
         Ok(())
     }
 
-    fn to_dense(&self, _: &Ctx) -> Result<Array2<f64>> {
-        let value = |(i, j)| if i == j { self.rest[i] } else { self.matrix[[i, j]] };
-        Ok(Array2::from_shape_fn(self.matrix.dim(), value))
+    fn to_dense(&self, ctx: &Ctx) -> Result<Array2<f64>> {
+        let value = |i, j| if i == j { self.rest[i] } else { self.matrix[[i, j]] };
+        square_of(self.dim(), ctx, value)
     }
 }
 

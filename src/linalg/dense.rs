@@ -8,8 +8,10 @@ use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::{evd, svd};
 use faer::{Mat, Par};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
+use rayon::prelude::*;
 
+use crate::context::Ctx;
 use crate::error::{Error, Result};
 
 /// The power of two `s` that brings the largest magnitude of `values` into
@@ -45,6 +47,24 @@ pub(crate) fn written_by_rows(
 /// The matrix of these numbers, row after row.
 pub(crate) fn by_rows(shape: (usize, usize), values: Vec<f64>) -> Result<Array2<f64>> {
     Array2::from_shape_vec(shape, values).map_err(|fault| Error::input(fault.to_string()))
+}
+
+/// The n × n matrix of these entries, written by all threads.
+pub(crate) fn square_of(
+    n: usize,
+    ctx: &Ctx,
+    entry: impl Fn(usize, usize) -> f64 + Sync,
+) -> Result<Array2<f64>> {
+    let mut matrix = Array2::zeros((n, n));
+    let rows = matrix.axis_iter_mut(Axis(0)).into_par_iter().enumerate();
+    ctx.install(|| {
+        rows.try_for_each(|(i, mut row)| {
+            ctx.check()?;
+            row.iter_mut().enumerate().for_each(|(j, slot)| *slot = entry(i, j));
+            Ok(())
+        })
+    })?;
+    Ok(matrix)
 }
 
 fn scale_of(matrix: ArrayView2<f64>, what: &str) -> Result<f64> {

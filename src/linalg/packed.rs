@@ -9,9 +9,9 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use ndarray::{Array2, Axis};
-use rayon::prelude::*;
+use ndarray::Array2;
 
+use super::dense::square_of;
 use super::pages::Pages;
 use crate::context::Ctx;
 use crate::error::{Error, Result};
@@ -241,15 +241,8 @@ impl<T: Stored> PackedDistances<T> {
     }
 
     /// The full matrix in the caller's order: twice the memory.
-    pub fn to_dense(&self) -> Array2<f64> {
-        let n = self.order.len();
-        let mut dense = Array2::zeros((n, n));
-        dense.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
-            for (j, entry) in row.iter_mut().enumerate() {
-                *entry = self.get(i, j);
-            }
-        });
-        dense
+    pub fn to_dense(&self, ctx: &Ctx) -> Result<Array2<f64>> {
+        square_of(self.order.len(), ctx, |i, j| self.get(i, j))
     }
 
     /// Bytes the matrix takes for `n` rows.

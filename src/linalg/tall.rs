@@ -11,6 +11,9 @@ use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, CowArray, Ix2};
 use rayon::prelude::*;
 
+use crate::context::Ctx;
+use crate::error::Result;
+
 /// Rows per chunk: large enough to hide the call, small enough to spread.
 const ROWS: usize = 1024;
 /// Columns of a symmetric product per call: narrow ones waste less above the
@@ -150,26 +153,29 @@ pub fn mirror(matrix: &mut Array2<f64>) {
 }
 
 /// The same for a row-major square matrix of n columns, by blocks and in parallel.
-pub fn mirror_in_parallel(matrix: &mut [f64], n: usize) {
-    mirror_rows(matrix, n, 0);
+pub fn mirror_in_parallel(matrix: &mut [f64], n: usize, ctx: &Ctx) -> Result<()> {
+    mirror_rows(matrix, n, 0, ctx)
 }
 
 /// What is below the diagonal above it too, within the rows from `first` on and their columns.
-fn mirror_rows(rows: &mut [f64], n: usize, first: usize) {
+fn mirror_rows(rows: &mut [f64], n: usize, first: usize, ctx: &Ctx) -> Result<()> {
     const BLOCK: usize = 64;
     let count = rows.len() / n.max(1);
     if count <= BLOCK {
         for i in 0..count {
             (0..i).for_each(|j| rows[j * n + first + i] = rows[i * n + first + j]);
         }
-        return;
+        return Ok(());
     }
     let half = (count / 2).next_multiple_of(BLOCK).min(count - 1);
     let (above, below) = rows.split_at_mut(half * n);
-    rayon::join(|| mirror_rows(above, n, first), || mirror_rows(below, n, first + half));
-    above.par_chunks_mut(BLOCK * n).enumerate().for_each(|(chunk, out)| {
+    let (upper, lower) =
+        rayon::join(|| mirror_rows(above, n, first, ctx), || mirror_rows(below, n, first + half, ctx));
+    upper.and(lower)?;
+    above.par_chunks_mut(BLOCK * n).enumerate().try_for_each(|(chunk, out)| {
         let column = first + chunk * BLOCK;
         for (block, lines) in below.chunks(BLOCK * n).enumerate() {
+            ctx.check()?;
             let start = first + half + block * BLOCK;
             for (i, row) in out.chunks_exact_mut(n).enumerate() {
                 let target = &mut row[start..start + lines.len() / n];
@@ -179,7 +185,8 @@ fn mirror_rows(rows: &mut [f64], n: usize, first: usize) {
                     .for_each(|(slot, line)| *slot = line[column + i]);
             }
         }
-    });
+        Ok(())
+    })
 }
 
 fn as_faer<'a>(matrix: &'a CowArray<f64, Ix2>) -> MatRef<'a, f64> {
@@ -253,7 +260,7 @@ mod tests {
             assert_eq!(half, half.t());
             let mut lower =
                 Array2::from_shape_fn((cols, cols), |(i, j)| if j > i { -1.0 } else { half[[i, j]] });
-            mirror_in_parallel(lower.as_slice_mut().unwrap(), cols);
+            mirror_in_parallel(lower.as_slice_mut().unwrap(), cols, &Ctx::default()).unwrap();
             assert_eq!(lower, half);
         }
     }

@@ -145,7 +145,7 @@ impl Method for DiffusionMaps {
         let basis = 8.0 * n * (p + 8.0) * 20.0 + 16.0 * n * d;
         let matrix = match self.neighbors_used(rows) {
             // Lists, the graph while it is assembled, its weights, the Laplacian.
-            Some(k) => n * k as f64 * 120.0,
+            Some(k) => n * k as f64 * 110.0,
             None => 8.0 * n * n,
         };
         (matrix + basis) as u64

@@ -98,7 +98,7 @@ impl Geodesics {
         let need = (rows as u64).saturating_mul(rows as u64).saturating_mul(bytes_per_pair);
         ctx.reserve(need, "the full matrix of geodesic distances", hint)?;
         let packed: PackedDistances = all_pairs(self.plan(ctx)?, ctx)?;
-        let within = packed.to_dense();
+        let within = packed.to_dense(ctx)?;
         let Some(used) = map.used() else { return Ok(within) };
         let mut all = Array2::from_elem((rows, rows), f64::INFINITY);
         all.diag_mut().fill(0.0);

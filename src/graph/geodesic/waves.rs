@@ -72,14 +72,17 @@ pub(super) fn all_pairs(
         wave.par_iter_mut().enumerate().with_max_len(1).try_for_each(|(rank, slot)| {
             slot.search(graph, begin + rank, &panels[begin + rank][..begin * LANES], ctx)
         })?;
-        panels[begin..].par_iter_mut().enumerate().for_each(|(rank, panel)| {
+        // The first wave brings all panels into memory, which takes the system seconds.
+        panels[begin..].par_iter_mut().enumerate().try_for_each(|(rank, panel)| {
+            ctx.check()?;
             wave.iter().take(rank + 1).enumerate().for_each(|(batch, slot)| {
                 slot.hand_on(begin + batch, begin + rank, panel);
             });
             if rank < width {
                 make_symmetric(&mut panel[(begin + rank) * LANES..]);
             }
-        });
+            Ok(())
+        })?;
     }
     Ok(order)
 }

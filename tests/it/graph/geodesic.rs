@@ -101,7 +101,7 @@ fn check_against_twin(graph: &Graph) {
 
 fn check_layout(packed: &PackedDistances) {
     let n = packed.n();
-    let dense = packed.to_dense();
+    let dense = packed.to_dense(&Ctx::default()).unwrap();
     for p in 0..packed.panel_count() {
         let panel = packed.panel(p);
         assert_eq!(panel.len(), ((p + 1) * LANES).min(n));
@@ -367,7 +367,7 @@ fn narrow_and_recomputed_distances_are_the_stored_ones() {
         let wide = all_pairs::<f64>(&plan, &ctx).unwrap();
         let narrow = all_pairs::<f32>(&plan, &ctx).unwrap();
         let fixed = fixed_pairs(&plan, &ctx).unwrap().unwrap();
-        let longest = wide.to_dense().into_iter().fold(0.0, f64::max);
+        let longest = wide.to_dense(&ctx).unwrap().into_iter().fold(0.0, f64::max);
         // In waves distances are built on one another, see `waves`.
         let in_waves = method == PathMethod::Batch;
         for i in 0..graph.len() {
