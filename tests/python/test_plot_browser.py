@@ -31,6 +31,7 @@ class Page:
 
     def __init__(self, driver, path):
         self.driver = driver
+        driver.pages.append(path.as_uri())
         driver.get(path.as_uri())
         self.until(lambda: self.script("return document.getElementById('map').dataset.ready"))
 
@@ -153,7 +154,6 @@ def page(driver, data, tmp_path):
         labels=np.where(np.arange(240) % 2, NASTY, "even"),
         columns={NASTY: np.arange(240) / 7, "third": np.arange(240) % 3},
     )  # fmt: skip
-    driver.pages.append(path.as_uri())
     opened = Page(driver, path)
     opened.path = path
     yield opened
