@@ -115,7 +115,7 @@ class Report:
             value = f"{float(line.score):.4f}" + (f" ± {error:.1g}" if error else "")
             share = line.above_chance
             chance = "–" if line.chance is None else f"{line.chance:.3f}"
-            percent = "–" if share is None else f"{share:.0f} %"
+            percent = "–" if share is None else f"{round(share)} %"
             rows.append((title, value, f"{line.best:.3g}", chance, percent))
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         text = [f"quality with {self.n_neighbors} neighbours"]
