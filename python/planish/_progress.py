@@ -143,6 +143,8 @@ class ProgressBar:
             )
         else:
             self.bar.set_description_str(text, refresh=False)
+            self.bar.bar_format = _KNOWN if total else _UNKNOWN
+            self.bar.initial = 0  # `reset` draws it
             self.bar.reset(total or None)
             # What was done before it was first seen does not count for the rate.
             self.bar.n = self.bar.initial = self.bar.last_print_n = done

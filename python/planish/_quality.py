@@ -176,9 +176,14 @@ def coordinates(Y: Any, name: str, X: Any = None) -> Any:
     """Return the coordinates of a map, or where a fitted estimator places its rows X."""
     if hasattr(Y, "fit") and not hasattr(Y, "__array__"):
         Y = _placed_by(Y, X)
-    return checked_matrix(
-        Y, name, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=0
+    placed = checked_matrix(
+        Y, name, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0
     )
+    endless = np.argwhere(np.isinf(placed))
+    if len(endless):
+        row, column = endless[0]
+        raise InputError(f"Input {name} contains infinity at row {row}, column {column}")
+    return placed
 
 
 def _placed_by(estimator: Any, X: Any) -> Any:
@@ -202,10 +207,10 @@ def rows_with_a_place(placed: Any) -> Indices | None:
     if not missing.any():
         return None
     if missing.all():
-        raise InputError("every row of Y contains NaN: there is no map to judge")
+        raise InputError("every row of the map contains NaN: there is nothing to judge")
     warn(
-        f"{int(missing.sum())} of {len(placed)} rows of Y contain NaN and were left out of the "
-        "measure, in X too",
+        f"{int(missing.sum())} of {len(placed)} rows of the map contain NaN and were left out of "
+        "the measure, in the data too",
         InputAdjustedWarning,
     )
     return np.flatnonzero(~missing)
@@ -217,8 +222,8 @@ def count(value: object, name: str) -> int:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = -1
-    if number < 0 or isinstance(value, bool):
-        raise ParameterError(f"parameter `{name}`: expected an int of at least 0, got {value!r}")
+    if number < 1 or isinstance(value, bool):
+        raise ParameterError(f"parameter `{name}`: expected an int of at least 1, got {value!r}")
     return min(number, 2**62)
 
 

@@ -14,7 +14,7 @@ from ._quality import Comparison, Score, codes, compare
 from ._types import MatrixLike, Metric, RandomState
 
 # Beyond this many rows the measures that rank all pairs look at a sample of this many.
-_MANY_ROWS = 10_000
+_MANY_ROWS = 5_000
 _SAMPLE = 1_000
 _USUAL_NEIGHBORS = 10
 
@@ -115,7 +115,7 @@ class Report:
             value = f"{float(line.score):.4f}" + (f" ± {error:.1g}" if error else "")
             share = line.above_chance
             chance = "–" if line.chance is None else f"{line.chance:.3f}"
-            percent = "–" if share is None else f"{share:.0f} %"
+            percent = "–" if share is None else f"{round(share)} %"
             rows.append((title, value, f"{line.best:.3g}", chance, percent))
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         text = [f"quality with {self.n_neighbors} neighbours"]
@@ -143,7 +143,7 @@ def report(
 ) -> Report:
     """Compute the usual measures of a map at once.
 
-    They share the neighbours and the passes over the pairs. Beyond 10 000 rows the rank
+    They share the neighbours and the passes over the pairs. Beyond 5 000 rows the rank
     correlation and the area under R_NX are those of a seeded sample of 1 000 rows, with their
     standard error, unless `sample` says otherwise.
 

@@ -195,7 +195,7 @@ def _cells(row: ComparisonRow, measures: list[str]) -> list[str]:
     values = (f"{row.quality[name]:.3f}" if name in row.quality else "-" for name in measures)
     return [
         row.name,
-        "failed" if row.error else f"{row.seconds:.2f} s",
+        "failed" if row.error else f"{row.seconds:.3f} s",
         in_bytes(row.memory),
         in_bytes(row.peak),
         *values,

@@ -581,5 +581,7 @@ def _rows(rows: ArrayLike, count: int) -> list[int]:
         raise ParameterError(f"parameter `rows`: expected a list of row numbers, got {rows!r}")
     wrong = given[(given < 0) | (given >= count)]
     if wrong.size:
-        raise ParameterError(f"parameter `rows`: {int(wrong[0])} is not a row; rows are 0..{count}")
+        raise ParameterError(
+            f"parameter `rows`: {int(wrong[0])} is not a row; rows are 0 to {count - 1}"
+        )
     return [int(row) for row in given]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 
 from ._data import csr, is_sparse, row_keys
 from ._judging import dimension_of
-from ._types import Floats, MatrixLike
+from ._types import Floats, Indices, MatrixLike
 from .comparison import in_bytes
 from .exceptions import InputError, PlanishError
 from .functions import estimate_memory, kneighbors
@@ -161,16 +161,14 @@ def describe(X: MatrixLike, labels: ArrayLike | None = None) -> Description:
             f"{_many(len(facts['text_columns']), 'column')} not of numbers "
             f"({_some(facts['text_columns'])}): encode or drop them; the rest is described here."
         )
-    complete = _complete(values, names, facts, findings)
+    complete, kept = _complete(values, names, facts, findings)
     if n == 0 or values.shape[1] == 0:
         findings.append("There is nothing to embed: X has no rows or no columns of numbers.")
         return Description(n, width, kind, facts, findings, [])
     columns = [name for name in names if name not in facts.get("text_columns", ())]
     _columns(complete, columns, facts, findings)
     known = None if labels is None else _classes(labels, n, facts, findings)
-    if facts.get("missing") or facts.get("infinite"):
-        known = None  # rows are missing from `complete`
-    _neighbors(complete, known, facts, findings)
+    _neighbors(complete, kept, None if known is None else known[kept], facts, findings)
     return Description(n, width, kind, facts, findings, _suggestions(complete, facts))
 
 
@@ -219,12 +217,14 @@ def _as_numbers(column: Any) -> Floats | None:
         return None
 
 
-def _complete(values: Any, names: list[str], facts: dict[str, Any], said: list[str]) -> Any:
-    """Return the rows that are finite; tell of the others."""
+def _complete(
+    values: Any, names: list[str], facts: dict[str, Any], said: list[str]
+) -> tuple[Any, Indices]:
+    """Return the rows that are finite, and their numbers; tell of the others."""
     stored = values.data if is_sparse(values) else values
     bad = ~np.isfinite(stored)
     if not bad.any():
-        return values
+        return values, np.arange(values.shape[0])
     facts["missing"] = int(np.isnan(stored).sum())
     facts["infinite"] = int(bad.sum()) - facts["missing"]
     if is_sparse(values):
@@ -244,7 +244,7 @@ def _complete(values: Any, names: list[str], facts: dict[str, Any], said: list[s
         "described here."
     )
     keep = np.setdiff1d(np.arange(values.shape[0]), rows)
-    return values[keep]
+    return values[keep], keep
 
 
 def _columns(values: Any, names: list[str], facts: dict[str, Any], said: list[str]) -> None:
@@ -255,9 +255,8 @@ def _columns(values: Any, names: list[str], facts: dict[str, Any], said: list[st
     facts["duplicates"] = duplicates
     if duplicates:
         said.append(
-            f"{_many(duplicates, 'row')} repeating an earlier one, with its coordinates: t-SNE and "
-            "neighbour graphs see them as very near neighbours, so drop them if they carry "
-            "nothing."
+            f"{_many(duplicates, 'row')} repeating an earlier one: t-SNE and neighbour graphs see "
+            "them as very near neighbours, so drop them if they carry nothing."
         )
     if is_sparse(values):
         means = np.asarray(values.mean(axis=0)).ravel()
@@ -300,7 +299,10 @@ def _classes(labels: Any, n: int, facts: dict[str, Any], said: list[str]) -> Any
     return known.astype(str)
 
 
-def _neighbors(values: Any, labels: Any, facts: dict[str, Any], said: list[str]) -> None:
+def _neighbors(
+    values: Any, kept: Indices, labels: Any, facts: dict[str, Any], said: list[str]
+) -> None:
+    """Outliers, components and what follows; `kept` are the numbers of the rows in the data."""
     n = values.shape[0]
     if n < 3:  # noqa: PLR2004
         said.append(f"{_many(n, 'complete row')}: too few to have neighbours or a shape.")
@@ -317,11 +319,17 @@ def _neighbors(values: Any, labels: Any, facts: dict[str, Any], said: list[str])
     except PlanishError as fault:
         said.append(f"Neighbours cannot be found: {fault}")
         return
-    if not distances.any():
+    if facts["duplicates"] == n - 1:
         said.append("All rows are equal: there is nothing to embed.")
         return
+    if not distances.any():
+        said.append(
+            f"Every row equals {more} others or more up to rounding: describe the distinct rows "
+            "(numpy.unique(X, axis=0)) to see neighbours and the dimension."
+        )
+        return
     distances, indices = distances[:, :k], near[:, :k]
-    facts["outliers"] = rows[_outliers(distances, indices)].tolist()
+    facts["outliers"] = kept[rows[_outliers(distances, indices)]].tolist()
     if facts["outliers"]:
         said.append(
             f"{_many(len(facts['outliers']), 'row')} far from all others "

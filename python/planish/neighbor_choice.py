@@ -199,7 +199,10 @@ def suggest_n_neighbors(
     tried = sorted({k for k in (*_TRIED, most) if k <= min(most, n - 1)})
     distances, indices = kneighbors(rows, tried[-1], metric=metric, n_jobs=n_jobs)
     if not distances.any():
-        raise InputError("all rows are equal up to rounding: there is nothing to choose")
+        raise InputError(
+            f"every row equals {tried[-1]} others or more, up to rounding: there is nothing to "
+            "choose; remove duplicates first"
+        )
     trials = [_trial(distances[:, :k], indices[:, :k], sources, width, n_jobs) for k in tried]
     return _judged(trials, width, n, len(sources))
 

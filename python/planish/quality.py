@@ -945,10 +945,11 @@ def procrustes(
     >>> fit.distance < 1e-7, np.allclose(fit.aligned, X), round(fit.scale, 9)
     (True, True, 0.333333333)
     """
-    reference = coordinates(X, "X")
-    both = compare(coordinates(Y, "Y"), Y)
-    if len(reference) != both.rows:
-        raise InputError(f"X has {len(reference)} rows and Y {both.rows}; they must be the same")
+    reference, placed = coordinates(X, "X"), coordinates(Y, "Y")
+    if len(reference) != len(placed):
+        raise InputError(f"X has {len(reference)} rows and Y {len(placed)}; they must be the same")
+    placed = np.where(np.isnan(reference).any(axis=1, keepdims=True), np.nan, placed)
+    both = compare(placed, placed)
     first = np.ascontiguousarray(both.rows_used(reference))
     laid = replace(both, data=("points", first))
     found = laid.ask("procrustes", scaling=bool(scaling), reflection=bool(reflection))

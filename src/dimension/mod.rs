@@ -291,8 +291,10 @@ impl Settings {
         blocks: &Blocks,
         ctx: &Ctx,
     ) -> Result<()> {
+        /// Beyond this the dimension is not told from infinity.
+        const LARGEST: f64 = 1e6;
         let value = statistic.value(&vec![1.0; blocks.rows()]);
-        if !(value.is_finite() && value >= 0.0) {
+        if !(0.0..=LARGEST).contains(&value) {
             found.interval = None;
             found.global = Err(Error::input(
                 "the distances to the neighbours of every row are equal, as on a grid, and say nothing of \

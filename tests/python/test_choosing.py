@@ -184,6 +184,25 @@ def test_missing_numbers_are_placed():
     assert describe(as_sparse).facts["missing_rows"] == [3, 9]
 
 
+def test_rows_keep_their_numbers_and_labels_where_others_are_missing():
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    X[3, 1], X[7, 2] = np.nan, np.inf
+    X[20] += 1e3
+    found = describe(X, np.arange(300) >= 150)
+    assert found.facts["missing_rows"] == [3, 7]
+    assert found.facts["outliers"] == [20]
+    assert 0 < found.facts["neighborhood_hit"] < 1
+
+
+def test_many_duplicates_are_not_called_equal_rows():
+    X = np.random.default_rng(0).integers(0, 5, size=(500, 1)).astype(float)
+    assert "distinct rows" in str(describe(X))
+    assert "All rows are equal" not in str(describe(X))
+    assert "All rows are equal" in str(describe(np.ones((50, 2))))
+    with pytest.raises(InputError, match="every row equals 50 others or more"):
+        suggest_n_neighbors(X)
+
+
 def test_components_dimension_and_labels():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(150, 3)), rng.normal(size=(50, 3)) + 40])

@@ -297,6 +297,11 @@ def test_data_on_a_grid():
     # Ties of the farthest neighbours count as none between: somewhat above 2.
     assert 2 < found["maximum_likelihood"].value < 2.6
     assert "grid" in found["two_nn"].note
+    # All but equal: the ratios of distances differ from 1 in their last digits.
+    steps = np.column_stack([1e6 * np.arange(50.0), np.random.default_rng(0).normal(size=50)])
+    found = dimension.estimate(steps, 10)
+    assert "grid" in found["two_nn"].note
+    assert np.nanmax(values(found)) < 100
 
 
 def test_one_column_and_few_rows():

@@ -1,5 +1,6 @@
 """planish.plot: what is drawn, where, and what the titles say."""
 
+import pickle
 import subprocess
 import sys
 import warnings
@@ -172,6 +173,10 @@ def test_title_says_method_parameters_and_quality(isomap):
             "LocallyLinearEmbedding, method=ltsa, n_neighbors=9 · "
             "reconstruction error {e.reconstruction_error_:.3g}",
         ),
+        (
+            planish.TSNE(perplexity=[5, 10], max_iter=300),
+            "TSNE, perplexity=[5, 10] · KL divergence {e.kl_divergence_:.3g}",
+        ),
         (planish.KernelMDS(kernel="cosine"), "KernelMDS, kernel=cosine"),
     ],
     ids=lambda value: type(value).__name__,
@@ -208,6 +213,14 @@ def test_title_of_a_method_without_a_figure_has_the_trustworthiness_of_the_data_
     assert "trust" not in plot.embedding(fitted, X=blob, quality=None).get_title()
     given = planish.KernelMDS(kernel="precomputed").fit(blob @ blob.T)
     assert "trust" not in plot.embedding(given, X=blob @ blob.T).get_title()
+
+
+def test_title_of_classical_mds_has_its_stress(blob):
+    fitted = planish.ClassicalMDS(metric="manhattan").fit(blob)
+    stress = planish.quality.stress(blob, fitted, metric="manhattan")
+    expected = f"ClassicalMDS, metric=manhattan · normalised stress {float(stress):.3g}"
+    assert plot.embedding(fitted).get_title() == expected
+    assert plot.embedding(pickle.loads(pickle.dumps(fitted))).get_title().count("·") == 0
 
 
 def test_title_keeps_the_parameters_of_the_fit(isomap):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.exceptions import NotFittedError
 
 import planish
 from conftest import swiss_roll
@@ -93,6 +94,13 @@ def test_history_of_stress_and_divergence(blob):
 def test_curves_refuse(isomap, blob):
     with pytest.raises(InputError, match="Isomap has no history"):
         plot.history(isomap)
+    for unfitted in (plot.history, plot.eigenvalues):
+        with pytest.raises(NotFittedError):
+            unfitted(planish.MDS())
+    with pytest.raises(InputError, match="history"):
+        plot.history("none")
+    with pytest.raises(InputError, match="finite"):
+        plot.history([[np.nan, 1.0]])
     for empty in ([], np.empty((0, 3)), np.empty((3, 0)), np.ones((3, 1)), np.ones((2, 2, 2))):
         with pytest.raises(InputError, match="history"):
             plot.history(empty)
@@ -183,6 +191,9 @@ def test_shepard_of_an_ordinal_map_draws_the_disparities(blob):
     ax = plot.shepard(fitted)
     (line,) = ax.lines
     np.testing.assert_array_equal(line.get_ydata(), fitted.shepard_["disparity"])
+    # The dissimilarities of a map by their ratios are what its distances should be.
+    by_ratio = plot.shepard(planish.MDS(random_state=0).fit(blob))
+    assert legend_texts(by_ratio) == ["equal"]
     table = fitted.shepard_
     drawn = pairs_of(ax)
     np.testing.assert_allclose(np.sort(drawn[:, 0]), np.sort(table["dissimilarity"]))
@@ -370,6 +381,18 @@ def test_compare_takes_estimators_pairs_and_mappings(blob, isomap):
     assert axes[1].get_xlabel() == "the first 2 of 5 coordinates"
     heights = [ax.get_position().y0 for ax in axes]
     assert heights[0] > heights[1]
+
+
+def test_long_titles_of_a_grid_stay_inside_the_figure(blob):
+    fitted = planish.LocallyLinearEmbedding(n_neighbors=10, method="ltsa").fit(blob)
+    maps = [("short", blob[:, :2]), fitted, ("a third", blob[:, 1:3])]
+    for count, color in itertools.product((1, 2, 3), (None, blob[:, 0])):
+        figure = plot.compare(maps[-count:], values=color)[0].figure
+        figure.canvas.draw()
+        whole = figure.get_tightbbox(figure.canvas.get_renderer())
+        assert whole.y0 >= -0.01
+        assert whole.y1 <= figure.get_figheight() + 0.01
+        assert whole.x1 <= figure.get_figwidth() + 0.01
 
 
 def test_compare_draws_into_given_axes(blob):

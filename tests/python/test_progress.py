@@ -47,6 +47,7 @@ def test_a_terminal_gets_a_bar_with_stage_share_rate_and_time_left(monkeypatch):
     assert "<" in shown.split("[")[1]
     assert "/s]" in shown
     bar("eigenvectors", 7, 0)
+    assert "-" not in screen.getvalue()  # no rate below zero
     unknown = screen.getvalue().split("\r")[-1]
     assert "eigenvectors 7" in unknown
     assert "%" not in unknown

@@ -166,6 +166,7 @@ def test_a_random_permutation_scores_at_chance():
         if line.chance is not None and name != "residual_variance":
             assert abs(float(line.score) - line.chance) < 0.05, name
     assert "– " not in str(found).splitlines()[2]
+    assert "-0 %" not in str(found)
 
 
 def test_the_truth_of_a_roll_scores_near_the_best():
@@ -294,8 +295,12 @@ def test_rows_without_a_place_are_left_out():
         assert quality.stress(cdist(X, X), holes, metric="precomputed") == pytest.approx(
             float(quality.stress(X[kept], Y[kept])), rel=1e-12
         )
-    with pytest.warns(InputAdjustedWarning):
-        assert np.isnan(quality.procrustes(Y, holes).aligned[3]).all()
+    other = 2 * Y + 1
+    other[7] = np.nan
+    with pytest.warns(InputAdjustedWarning, match="3 of 41 rows"):
+        laid = quality.procrustes(holes, other)
+    assert laid.distance < 1e-7
+    assert list(np.flatnonzero(np.isnan(laid.aligned).any(axis=1))) == [3, 7, 30]
     with pytest.raises(InputError, match="every row"):
         quality.pearson(X, np.full_like(Y, np.nan))
 
@@ -327,8 +332,11 @@ def test_bad_input_is_named():
         quality.spearman(holes, Y)
     endless = Y.copy()
     endless[4, 0] = np.inf
-    with pytest.raises(ValueError, match="infinity"):
+    with pytest.raises(InputError, match="Y contains infinity at row 4, column 0"):
         quality.spearman(X, endless)
+    for wrong in (-1, 2.5, "5", True):
+        with pytest.raises(ParameterError, match="`n_neighbors`: expected an int of at least 1"):
+            quality.lcmc(X, Y, n_neighbors=wrong)
     with pytest.raises(InputError, match="0 sample"):
         quality.pearson(X[:0], Y[:0])
     with pytest.raises(InputError, match="at least 2"):

@@ -123,7 +123,7 @@ def _show(found: Any, *, stderr: bool) -> None:
     lines = [
         [
             one.name,
-            "failed" if one.error else f"{one.seconds:.2f} s",
+            "failed" if one.error else f"{one.seconds:.3f} s",
             in_bytes(one.memory),
             in_bytes(one.peak),
             *(f"{one.quality[name]:.3f}" if name in one.quality else "–" for name in measures),

@@ -94,7 +94,8 @@ def compare(
     if len(below) != len(tiles):
         raise ParameterError(f"parameter `captions`: {len(tiles)} maps, got {len(below)} captions")
     own_figure = axes is None
-    lines = max(len(_lines(caption)) for caption in below) + (2 if title else 1)
+    lines = max(len(_lines(caption)) for caption in below) + (1 if title else 0)
+    lines += max(len(_title_lines(tile)) for tile in tiles)
     places = _places(axes, len(tiles), n_columns, height=2.8 + 0.22 * lines)
     for place, tile, caption in zip(places, tiles, below, strict=True):
         _draw_tile(place, tile, caption, color)
@@ -176,7 +177,8 @@ def _places(
     if columns < 1:
         raise ParameterError(f"parameter `n_columns`: expected at least 1, got {n_columns}")
     lines = -(-tiles // columns)
-    _, made = new_figure(lines, columns, size=(3.0 * columns, height * lines))
+    figure, made = new_figure(lines, columns, size=(3.0 * columns, height * lines))
+    figure.set_layout_engine("compressed")  # which leaves room for the titles of square Axes
     flat = made.ravel()
     for spare in flat[tiles:]:
         spare.remove()
@@ -184,7 +186,7 @@ def _places(
 
 
 def _draw_tile(ax: Axes, tile: Tile, caption: str, color: Colouring) -> None:
-    ax.set_title("\n".join(textwrap.wrap(tile.name, 34)), fontsize="medium", fontweight="bold")
+    ax.set_title("\n".join(_title_lines(tile)), fontsize="medium", fontweight="bold")
     if tile.map is None:
         text = "\n".join(textwrap.wrap(tile.error, 30)[:9])
         ax.text(
@@ -203,6 +205,10 @@ def _draw_tile(ax: Axes, tile: Tile, caption: str, color: Colouring) -> None:
     ax.set_xlabel(caption, fontsize="small", color=_style.QUIET)
     ax.spines[:].set_color("0.8")
     ax.set_box_aspect(1)
+
+
+def _title_lines(tile: Tile) -> list[str]:
+    return textwrap.wrap(tile.name, 34)
 
 
 def _lines(caption: str, most: int = 36) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .._types import Floats, MatrixLike
 from ..diagnostics import ResidualVariance
@@ -140,13 +141,14 @@ def eigenvalues(
     require_matplotlib()
     name, values = "", estimator_or_values
     if is_estimator(estimator_or_values):
+        check_is_fitted(estimator_or_values)
         name = described(estimator_or_values)
         for attribute in ("eigenvalues_", "explained_variance_"):
             values = getattr(estimator_or_values, attribute, None)
             if values is not None:
                 break
         else:
-            raise InputError(f"a {type(estimator_or_values).__name__} has no eigenvalues")
+            raise InputError(f"{type(estimator_or_values).__name__} has no eigenvalues")
     heights = _finite_curve("estimator_or_values", values)
     if scale not in ("auto", "linear", "log"):
         raise ParameterError(
@@ -216,12 +218,13 @@ def history(
     require_matplotlib()
     parts, cost, table = [], "cost", estimator_or_history
     if is_estimator(estimator_or_history):
+        check_is_fitted(estimator_or_history)
         parts = [described(estimator_or_history)]
         table = getattr(estimator_or_history, "history_", None)
         if table is None:
             raise InputError(
-                f"a {type(estimator_or_history).__name__} has no history: it is of MDS, "
-                "SammonMapping and TSNE after fit"
+                f"{type(estimator_or_history).__name__} has no history: MDS, SammonMapping and "
+                "TSNE have one"
             )
         cost = "KL divergence" if hasattr(estimator_or_history, "kl_divergence_") else "stress"
     iterations, values = _history(table)
@@ -242,13 +245,18 @@ def history(
 
 def _history(given: Any) -> tuple[Floats, Floats]:
     """Return iterations, counted from 1, and the cost after each."""
-    table = np.asarray(given, dtype=np.float64)
+    try:
+        table = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("a history is numbers, or an estimator that has one") from error
     if table.size == 0 or table.ndim not in (1, _TABLE) or table.shape[-1] == 0:
         raise InputError(f"a history has at least one iteration, got shape {table.shape}")
     if table.ndim == 1:
         return np.arange(1, len(table) + 1, dtype=np.float64), table
     if table.shape[1] < _TABLE:
         raise InputError(f"a history of rows has two columns or more, got shape {table.shape}")
+    if not np.isfinite(table[:, 0]).all():
+        raise InputError("the iterations of a history are finite numbers")
     return table[:, 0] + 1, table[:, 1]
 
 

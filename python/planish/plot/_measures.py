@@ -46,7 +46,11 @@ def own_quality(estimator: Any) -> str:
     ratio = getattr(estimator, "explained_variance_ratio_", None)
     if ratio is not None:
         return f"{100 * float(np.sum(ratio)):.3g} % of the variance"
-    return _residual_variance(estimator) or _neighbors_kept(estimator)
+    return (
+        _residual_variance(estimator)
+        or _stress_of_distances(estimator)
+        or _neighbors_kept(estimator)
+    )
 
 
 def trust(source: Any, X: Any, points: Floats) -> str:
@@ -101,6 +105,26 @@ def _residual_variance(estimator: Any) -> str:
         return ""
     curve = residual_variance(estimator, dims=[estimator.embedding_.shape[1]])
     return f"residual variance {curve.values[0]:.3g}"
+
+
+def _stress_of_distances(estimator: Any) -> str:
+    """Return the stress of classical scaling, as long as the distances are at hand."""
+    from ..classical_mds import ClassicalMDS
+    from ..quality import stress
+
+    training = vars(estimator).get("_training")
+    if not isinstance(estimator, ClassicalMDS) or training is None:
+        return ""
+    metric, rows = training.params["metric"], len(estimator.embedding_)
+    if not isinstance(metric, str) or rows > _ALL_PAIRS:
+        return ""
+    options = {name: training.params[name] for name in ("metric", "metric_params")}
+    sample = _ROWS_LOOKED_AT if rows > _ROWS_LOOKED_AT else None
+    try:
+        score = stress(training.X, estimator.embedding_, sample=sample, **options)
+    except InputError:  # distances that are all zero, or symmetric only up to rounding
+        return ""
+    return f"normalised stress {float(score):.3g}"
 
 
 def shepard_pairs(

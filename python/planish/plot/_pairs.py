@@ -136,7 +136,7 @@ def _draw_proportion(ax: Axes, there: Floats, here: Floats) -> None:
 
 def _draw_disparities(ax: Axes, source: Any) -> bool:
     """Draw the function of the dissimilarities that a map of order or intervals found."""
-    if getattr(source, "type", "ratio") == "ratio" or not hasattr(type(source), "_on_demand"):
+    if not hasattr(source, "_type") or source._type() == "ratio":
         return False
     found = "shepard_" in type(source)._on_demand and len(source.embedding_) <= _DISPARITIES
     if found:

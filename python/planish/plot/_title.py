@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from ..exceptions import ParameterError
@@ -65,6 +65,8 @@ def _parameters(estimator: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, Iterable) and not isinstance(value, str):  # several perplexities
+        return f"[{', '.join(_shown(one) for one in value)}]"
     return getattr(value, "__name__", None) or (value if isinstance(value, str) else f"{value:g}")
 
 
