@@ -1002,7 +1002,7 @@ JOBS: tuple[Job | ImportJob, ...] = (
     ),
     Job(
         name="dimension-mnist",
-        title="Intrinsic dimension, MNIST 10 000 × 784: seven estimators against two",
+        title="Intrinsic dimension, MNIST 10 000 × 784: eight estimators against two",
         data=("digits", 10_000),
         quick=("digits", 2_000),
         engines={"planish": planish_dimension, "skdim": skdim_dimension},

@@ -25,6 +25,8 @@ OTHERS = {
     "openTSNE": "openTSNE",
     "skdim": "scikit-dimension",
     "fit": "with the fit",
+    "faiss": "faiss",
+    "pynndescent": "pynndescent",
 }
 #: The jobs that README.md shows.
 SHOWN = (
@@ -104,7 +106,7 @@ def rows_of(report: Mapping[str, Any]) -> list[Row]:
 def table_row(line: Mapping[str, Any]) -> Row:
     cells = [engine_cell(line, name) for name in ENGINES]
     extra = [
-        f"{OTHERS[name]} {engine_cell(line, name)}" for name in OTHERS if name in line["engines"]
+        f"{OTHERS[name]} {engine_cell(line, name)}" for name in line["engines"] if name not in ENGINES
     ]
     if extra:
         own = [cells[1]] if "sklearn" in line["engines"] else []

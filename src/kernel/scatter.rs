@@ -15,10 +15,11 @@ use super::gram::{centred_rows, fold_parts};
 use crate::context::Ctx;
 use crate::error::{Error, Result};
 use crate::input::PointsRef;
-use crate::linalg::tall::{add_gram, mirror};
+use crate::linalg::tall::{add_gram, mirror, standard};
 
-/// Numbers of a chunk of centred rows.
-const CHUNK_VALUES: usize = 1 << 18;
+/// Numbers of a chunk of centred rows: those of few features stay in the second-level cache,
+/// those of many are tall, as each adds into all of the D × D sum.
+const CHUNK_VALUES: (usize, usize) = (1 << 14, 1 << 18);
 /// Rows that the first centre is the mean of.
 const SAMPLE: usize = 128;
 /// Part of a feature's squares that may lie in the distance of both centres.
@@ -80,8 +81,8 @@ struct Part {
 /// Σ(x − c) and, on and below the diagonal, Σ(x − c)(x − c)ᵀ.
 fn sums_about(points: PointsRef, center: &[f64], ctx: &Ctx) -> Result<(Vec<f64>, Array2<f64>)> {
     let (n, d) = (points.rows(), points.cols());
-    // Tall chunks: each one adds into all of the D × D sum, which should not cost more than the product.
-    let rows = (CHUNK_VALUES / d.max(1)).clamp(64, 1024);
+    let (few, many) = (CHUNK_VALUES.0 / d.max(1), CHUNK_VALUES.1 / d.max(1));
+    let rows = few.max(many.min(d)).clamp(64, 1024);
     ctx.stage("covariance", n);
     let start = || Part { sums: vec![0.0; d], products: Array2::zeros((d, d)), buffer: Vec::new() };
     let parts = fold_parts(n, rows, d * d, ctx, start, |rows, part| {
@@ -102,24 +103,46 @@ fn sums_about(points: PointsRef, center: &[f64], ctx: &Ctx) -> Result<(Vec<f64>,
 impl Part {
     fn add(&mut self, points: PointsRef, center: &[f64], rows: Range<usize>) {
         let shape = (rows.len(), center.len());
-        self.buffer.clear();
-        match points {
-            PointsRef::Dense(matrix) => {
-                for row in matrix.slice(s![rows, ..]).rows() {
-                    match row.as_slice() {
-                        Some(row) => self.buffer.extend(row.iter().zip(center).map(|(x, c)| x - c)),
-                        None => self.buffer.extend(row.iter().zip(center).map(|(x, c)| x - c)),
-                    }
-                }
+        let copied;
+        let (given, center) = match points {
+            PointsRef::Dense(matrix) => (matrix.slice_move(s![rows, ..]), center),
+            PointsRef::Sparse(_) => {
+                copied = centred_rows(points, center, rows);
+                (copied.view(), &*vec![0.0; center.len()])
             }
-            PointsRef::Sparse(_) => self.buffer.extend(centred_rows(points, center, rows)),
-        }
-        for row in self.buffer.chunks_exact(shape.1) {
-            self.sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
-        }
+        };
+        let given = standard(given);
+        self.buffer.resize(shape.0 * shape.1, 0.0);
+        // proof: `standard` has its rows one after another.
+        let given = given.as_slice().expect("standard layout");
+        pulp::Arch::new().dispatch(Centre { given, center, sums: &mut self.sums, centred: &mut self.buffer });
         // proof: the buffer holds exactly the rows of the chunk.
         let chunk = ArrayView2::from_shape(shape, &self.buffer).expect("whole rows");
         add_gram(chunk, &mut self.products);
+    }
+}
+
+/// Rows minus the centre, and their sums.
+struct Centre<'a> {
+    given: &'a [f64],
+    center: &'a [f64],
+    sums: &'a mut [f64],
+    centred: &'a mut [f64],
+}
+
+impl pulp::WithSimd for Centre<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+        let d = self.center.len().max(1);
+        for (given, centred) in self.given.chunks_exact(d).zip(self.centred.chunks_exact_mut(d)) {
+            let values = given.iter().zip(self.center).zip(centred).zip(&mut *self.sums);
+            values.for_each(|(((given, center), centred), sum)| {
+                *centred = given - center;
+                *sum += *centred;
+            });
+        }
     }
 }
 
