@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import planish
+from planish.cli import screen
 from planish.cli.app import run
 
 pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.PlanishWarning")
@@ -261,6 +262,17 @@ def test_report_and_picture(folder, capfd):
     shown = capfd.readouterr().out
     expected = planish.quality.trustworthiness(POINTS, EXPECTED, n_neighbors=10)
     assert f"trustworthiness      {float(expected):.4f}" in shown
+
+
+def test_a_table_that_takes_long_to_read_has_a_bar_on_a_terminal(capfd, monkeypatch):
+    np.save("roll.npy", POINTS)
+    command = ["embed", "roll.npy", "-o", "map.npy", "-m", "pca"]
+    monkeypatch.setattr(screen, "_DELAY", 0)
+    assert run(command) == 0
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr(screen, "on_terminal", lambda stream=None: True)
+    assert run(command) == 0
+    assert "reading roll.npy:   0%|" in capfd.readouterr().err
 
 
 def test_warnings_are_one_line_each(capfd, two_islands):

@@ -95,6 +95,16 @@ def test_a_terminal_shows_progress_and_colour(folder):
     assert (folder / "map.csv").read_text().startswith("isomap0,isomap1\n")
 
 
+def test_several_fits_show_which_is_at_work():
+    terminal = Terminal(["compare", "roll.npy", "--methods", "pca,lle"])
+    assert terminal.finish() == 0
+    assert "compare: pca   0 %" in terminal.text
+    assert "compare: lle  50 %" in terminal.text
+    terminal = Terminal(["neighbors", "roll.npy"])
+    assert terminal.finish() == 0
+    assert "suggest_n_neighbors: 50 neighbours" in terminal.text
+
+
 def test_a_table_that_is_typed_in_ends_with_one_ctrl_d():
     terminal = Terminal(["embed", "-", "-o", "-", "-m", "pca"])
     terminal.read_until("end with Ctrl-D")

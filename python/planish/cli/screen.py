@@ -23,6 +23,8 @@ FIRST, LAST = "Method", "Running"
 _WIDEST = 100
 #: Columns of a terminal from which on tables of many columns fit; a first column that stays whole.
 _WIDE, _NAME = 130, 28
+#: Seconds after which a bar of rows is shown: what is over sooner needs none.
+_DELAY = 0.3
 _HEADING = re.compile(r"^(\S.*:)$", re.MULTILINE)
 _OPTION = re.compile(r"^(  )((?:-\w, )?--[^\n]*?)(?=  +\S|$)", re.MULTILINE)
 _EXAMPLE = re.compile(r"^(  )(planish .*)$", re.MULTILINE)
@@ -228,7 +230,7 @@ def told(said: set[str] | None = None) -> Iterator[None]:
 
 
 class Bar:
-    """Rows that are done, on a terminal; nothing elsewhere."""
+    """Rows that are done, on a terminal and where it takes a while; nothing elsewhere."""
 
     def __init__(self, title: str, total: int | None, quiet: bool) -> None:
         self._bar: Any = None
@@ -237,8 +239,9 @@ class Bar:
 
             kind = type("RowBar", (tqdm,), {"monitor_interval": 0})
             self._bar = kind(
-                desc=title, total=total, unit=" rows", unit_scale=True, file=sys.stderr, leave=False
-            )
+                desc=title, total=total, unit=" rows", unit_scale=True, file=sys.stderr,
+                leave=False, delay=_DELAY,
+            )  # fmt: skip
 
     def __enter__(self) -> Bar:
         """Begin."""

@@ -54,7 +54,7 @@ class Outputs:
         if error.errno:
             shown = self._shown(error.filename)
             if shown is not None:
-                raise Failure(f"{shown}: cannot be written: {error.strerror}") from None
+                raise Failure(f"{shown}: cannot be written: {os.strerror(error.errno)}") from None
         for staged, _, shown in self._staged:
             if str(staged) in str(error):  # what the library says of a model file
                 raise Failure(str(error).replace(str(staged), shown)) from None
