@@ -183,6 +183,23 @@ def test_standard_output_that_is_full():
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("embed roll.npy -m pca -o - >&-", 1, "planish embed: standard output is closed\n"),
+        ("methods >&-", 1, "planish methods: standard output is closed\n"),
+        ("embed roll.npy -m pca -o map.npy >&-", 0, ""),
+        ("embed none.npy -m pca -o map.npy 2>&-", 1, ""),
+    ],
+)
+def test_streams_that_are_closed(line, code, said):
+    command = " ".join([*map(repr, COMMAND), line])
+    found = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (found.returncode, found.stdout, found.stderr) == (code, "", said)
+
+
 def test_a_request_to_terminate(folder):
     process = subprocess.Popen([*COMMAND, *LONG, "--n-jobs", "1"], stderr=subprocess.PIPE)
     try:

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import click
 
-from .faults import as_options
+from .faults import Failure, as_options
 
 #: The headings that come first and last in the help of a command.
 FIRST, LAST = "Method", "Running"
@@ -122,6 +122,8 @@ def console(*, stderr: bool = False) -> Any:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
+    if stream is None:
+        raise Failure(f"standard {'error' if stderr else 'output'} is closed")
     width = None if stream.isatty() else 1000
     return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
 

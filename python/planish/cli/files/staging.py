@@ -158,6 +158,8 @@ def is_stream(target: str) -> bool:
 def open_stream(target: str) -> IO[bytes]:
     """Open standard output or a device."""
     if target == "-":
+        if sys.stdout is None:
+            raise Failure("standard output is closed")
         return sys.stdout.buffer
     try:
         return open(target, "wb")
