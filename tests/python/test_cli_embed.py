@@ -180,8 +180,13 @@ def test_vectors_in_a_column_are_columns():
     fixed = pa.FixedSizeListArray.from_arrays(pa.array(POINTS.ravel()), 3)
     for column in (fixed, fixed.cast(pa.list_(pa.float64()))):
         pq.write_table(pa.table({"name": range(len(POINTS)), "vector": column}), "v.parquet")
-        assert run(["embed", "v.parquet", "-o", "map.npy", "-c", "vector*", "--n-neighbors=8"]) == 0
-        np.testing.assert_array_equal(np.load("map.npy"), EXPECTED)
+        for chosen in ("vector", "vector*", "vector[0]:vector[2]"):
+            line = ["embed", "v.parquet", "-o", "map.npy", "-c", chosen, "--n-neighbors=8"]
+            assert run(line) == 0
+            np.testing.assert_array_equal(np.load("map.npy"), EXPECTED)
+    assert run(["embed", "v.parquet", "-o", "map.csv", "-c", "vector", "--id", "vector"]) == 0
+    with open("map.csv") as file:
+        assert file.readline() == "vector[0],vector[1],vector[2],isomap0,isomap1\n"
 
 
 def test_npy_of_every_kind_of_numbers_and_order():
