@@ -239,8 +239,9 @@ class Bar:
         if verbosity(quiet):
             from tqdm.std import tqdm
 
-            kind = type("RowBar", (tqdm,), {"monitor_interval": 0})
-            self._bar = kind(
+            from .._progress import quiet as silenced
+
+            self._bar = silenced(tqdm)(
                 desc=title, total=total, unit=" rows", unit_scale=True, file=sys.stderr,
                 leave=False, delay=_DELAY,
             )  # fmt: skip
