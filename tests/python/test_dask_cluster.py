@@ -153,29 +153,6 @@ def test_more_rows_than_a_worker_may_hold(client):
     np.testing.assert_array_equal(mds.embedding_.compute()[::50], expected.transform(Z[::50]))
 
 
-def sheet(block_info=None, rows=None):
-    """Rows of a sheet that lies bent in very many columns: little to compute, much to hold."""
-    first, last = rows or block_info[None]["array-location"][0]
-    along, across = np.random.default_rng(first).random((2, last - first))
-    bent = np.column_stack([np.cos(2 * along), np.sin(2 * along), across])
-    return bent @ np.random.default_rng(1).normal(size=(3, 108_000))
-
-
-def test_landmark_isomap_of_more_than_a_worker_may_hold(client):
-    chunks = ((25,) * 24, (108_000,))
-    X = da.map_blocks(sheet, chunks=chunks, dtype=float, meta=np.empty((0, 0))).persist()
-    assert X.nbytes > LIMIT
-    params = {"n_neighbors": 8, "landmarks": np.arange(0, 600, 20), "path_method": "D"}
-    isomap = on_dask.LandmarkIsomap(**params).fit(X)
-    placed, paths = isomap.embedding_.compute(), isomap.geodesics_.compute()
-    Z = np.vstack([sheet(rows=(first, first + 25)) for first in range(0, 600, 25)])
-    one = planish.LandmarkIsomap(**params).fit(Z)
-    scale = np.abs(one.embedding_).max()
-    np.testing.assert_allclose(placed / scale, one.embedding_ / scale, **CLOSE)
-    between = planish.geodesic_distances(one.graph_, sources=one.landmarks_, path_method="D")
-    np.testing.assert_array_equal(paths.T, between)
-
-
 # -- the same result with a worker killed ------------------------------------------------------
 
 ROLL = swiss_roll(2000)
