@@ -1,6 +1,6 @@
 """Print the oldest versions that pyproject.toml allows, as requirements for pip.
 
-Those of the package itself, and those of its tests; where both name one, the package's.
+Those of the package and its extras, and those of its tests; where both name one, the package's.
 """
 
 import re
@@ -24,6 +24,8 @@ def oldest(requirements):
 def main():
     project = tomllib.loads(PROJECT.read_text())
     wanted = oldest(project["dependency-groups"]["test"])
+    for extra in project["project"]["optional-dependencies"].values():
+        wanted |= oldest(extra)
     wanted |= oldest(project["project"]["dependencies"])
     for name, version in sorted(wanted.items()):
         print(f"{name}=={version}")

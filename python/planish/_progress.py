@@ -162,7 +162,21 @@ def _bar_class() -> Any:
     else:
         from tqdm.std import tqdm
 
-    return type("Bar", (tqdm,), {"monitor_interval": 0})
+    return quiet(tqdm)
+
+
+def quiet(tqdm: Any) -> Any:
+    """Return a kind of tqdm's bars without its watching thread and without last words."""
+
+    class Bar(tqdm):  # type: ignore[misc, unused-ignore]
+        monitor_interval = 0
+
+        def close(self) -> None:
+            # Where Ctrl-C ended the making of it, tqdm stumbles over what is not there yet.
+            if "start_t" in vars(self):
+                super().close()
+
+    return Bar
 
 
 def _width() -> dict[str, Any]:

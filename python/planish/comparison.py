@@ -19,6 +19,7 @@ from ._docs import documented
 from ._embedding import Embedding
 from ._judging import quality_of
 from ._methods import method_class
+from ._progress import progress
 from ._quality import as_labels, unlabelled
 from ._random import check_seed
 from ._types import Floats, Indices, MatrixLike, RandomState
@@ -223,6 +224,7 @@ def compare(
     sample: int | None = 5000,
     random_state: RandomState = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> Comparison:
     """Fit several methods and set their time, memory and quality side by side.
 
@@ -250,6 +252,8 @@ def compare(
         Seed of the sample and of the methods; None means the same each time.
     n_jobs : int, default=None
         {n_jobs_as_estimators}
+    verbose : int, default=0
+        {verbose_as_estimators}
 
     Returns
     -------
@@ -290,10 +294,13 @@ def compare(
     }
     if len(kept) < _FEW_FOR_PERPLEXITY:
         common["perplexity"] = max(1.0, (len(kept) - 1) / 3)
-    rows = [
-        _row(name, method, X, telling, common)
-        for name, method in _listed(methods, len(kept)).items()
-    ]
+    chosen = _listed(methods, len(kept))
+    rows = []
+    with progress(verbose, "compare") as report:
+        for done, (name, method) in enumerate(chosen.items()):
+            if report is not None:
+                report(name, done, len(chosen))
+            rows.append(_row(name, method, X, telling, common))
     return Comparison(rows, kept, n, known)
 
 

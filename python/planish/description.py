@@ -229,7 +229,7 @@ def _complete(
     facts["infinite"] = int(bad.sum()) - facts["missing"]
     if is_sparse(values):
         at = values.tocoo()
-        rows, columns = at.coords[0][bad], at.coords[1][bad]
+        rows, columns = at.row[bad], at.col[bad]
     else:
         rows, columns = np.nonzero(bad)
     facts["missing_rows"] = np.unique(rows).tolist()

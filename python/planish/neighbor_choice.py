@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from ._columns import checked_matrix
 from ._data import csr
 from ._docs import documented
+from ._progress import progress
 from ._random import check_seed
 from ._types import Floats, Indices, MatrixLike, NativeMetric, RandomState
 from .exceptions import InputError, ParameterError, PlanishWarning
@@ -135,6 +136,7 @@ def suggest_n_neighbors(
     n_sources: int | None = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> NeighborSuggestion:
     """Find the number of neighbours for Isomap and the other graph methods.
 
@@ -166,6 +168,8 @@ def suggest_n_neighbors(
         Which rows; None means the same ones each time.
     n_jobs : int, default=None
         {n_jobs_as_estimators}
+    verbose : int, default=0
+        {verbose_as_estimators}
 
     Returns
     -------
@@ -197,13 +201,18 @@ def suggest_n_neighbors(
     width = _count("n_components", n_components, 1)
     sources = _sources(n, n_sources, width, random_state)
     tried = sorted({k for k in (*_TRIED, most) if k <= min(most, n - 1)})
-    distances, indices = kneighbors(rows, tried[-1], metric=metric, n_jobs=n_jobs)
+    distances, indices = kneighbors(rows, tried[-1], metric=metric, n_jobs=n_jobs, verbose=verbose)
     if not distances.any():
         raise InputError(
             f"every row equals {tried[-1]} others or more, up to rounding: there is nothing to "
             "choose; remove duplicates first"
         )
-    trials = [_trial(distances[:, :k], indices[:, :k], sources, width, n_jobs) for k in tried]
+    trials = []
+    with progress(verbose, "suggest_n_neighbors") as report:
+        for done, k in enumerate(tried):
+            if report is not None:
+                report(f"{k} neighbours", done, len(tried))
+            trials.append(_trial(distances[:, :k], indices[:, :k], sources, width, n_jobs))
     return _judged(trials, width, n, len(sources))
 
 

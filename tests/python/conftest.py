@@ -37,6 +37,7 @@ if not (BROWSER and DRIVER):
         "planish.plot.page in a browser", "there is no chromium with chromedriver"
     )  # fmt: skip
 for file, tested, modules in (
+    ("test_anndata.py", "planish.anndata", ("anndata",)),
     ("test_scanpy.py", "planish.anndata with scanpy", ("anndata", "scanpy", "igraph")),
     ("test_recipes.py", "the recipes", ("anndata", "duckdb")),
     ("test_spark.py", "the recipe for Spark", ("pyspark",)),

@@ -96,7 +96,7 @@ def test_distances_kernels_graphs_and_metrics_say_the_same():
     assert quiet_fit(kernel, X @ X.T).n_components_ == 3
     # A chain has two neighbours of each row: shortest paths tell.
     steps = np.ones(199) + 0.1 * np.random.default_rng(0).random(199)
-    chain = sparse.diags_array([steps, steps], offsets=[-1, 1]).tocsr()
+    chain = sparse.csr_array(sparse.diags([steps, steps], offsets=[-1, 1]))
     assert width(chain, metric="precomputed") == 1
 
 

@@ -293,7 +293,7 @@ def test_a_failure_of_one_output_leaves_them_all(folder, capfd, monkeypatch):
 
 
 @pytest.mark.linux
-def test_a_disk_without_room_for_the_model_is_told_by_its_name(folder, capfd):
+def test_a_disk_without_room_for_a_model_or_a_page_is_told_by_its_name(folder, capfd):
     import resource
 
     np.save("t.npy", np.random.default_rng(0).normal(size=(2000, 4)))
@@ -302,6 +302,8 @@ def test_a_disk_without_room_for_the_model_is_told_by_its_name(folder, capfd):
     try:
         arguments = ["embed", "t.npy", "-m", "isomap", "-o", "m.npy", "--save-model", "m.planish"]
         refused(capfd, arguments, 1, "'m.planish' cannot be written: there is not enough room")
+        arguments = ["page", "t.npy", "-c", "x0,x1", "-o", "m.html"]
+        refused(capfd, arguments, 1, f"m.html: cannot be written: {os.strerror(errno.EFBIG)}")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 

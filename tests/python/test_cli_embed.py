@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import planish
+from planish.cli import screen
 from planish.cli.app import run
 
 pytestmark = pytest.mark.filterwarnings("ignore::planish.exceptions.PlanishWarning")
@@ -179,8 +180,13 @@ def test_vectors_in_a_column_are_columns():
     fixed = pa.FixedSizeListArray.from_arrays(pa.array(POINTS.ravel()), 3)
     for column in (fixed, fixed.cast(pa.list_(pa.float64()))):
         pq.write_table(pa.table({"name": range(len(POINTS)), "vector": column}), "v.parquet")
-        assert run(["embed", "v.parquet", "-o", "map.npy", "-c", "vector*", "--n-neighbors=8"]) == 0
-        np.testing.assert_array_equal(np.load("map.npy"), EXPECTED)
+        for chosen in ("vector", "vector*", "vector[0]:vector[2]"):
+            line = ["embed", "v.parquet", "-o", "map.npy", "-c", chosen, "--n-neighbors=8"]
+            assert run(line) == 0
+            np.testing.assert_array_equal(np.load("map.npy"), EXPECTED)
+    assert run(["embed", "v.parquet", "-o", "map.csv", "-c", "vector", "--id", "vector"]) == 0
+    with open("map.csv") as file:
+        assert file.readline() == "vector[0],vector[1],vector[2],isomap0,isomap1\n"
 
 
 def test_npy_of_every_kind_of_numbers_and_order():
@@ -261,6 +267,17 @@ def test_report_and_picture(folder, capfd):
     shown = capfd.readouterr().out
     expected = planish.quality.trustworthiness(POINTS, EXPECTED, n_neighbors=10)
     assert f"trustworthiness      {float(expected):.4f}" in shown
+
+
+def test_a_table_that_takes_long_to_read_has_a_bar_on_a_terminal(capfd, monkeypatch):
+    np.save("roll.npy", POINTS)
+    command = ["embed", "roll.npy", "-o", "map.npy", "-m", "pca"]
+    monkeypatch.setattr(screen, "_DELAY", 0)
+    assert run(command) == 0
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr(screen, "on_terminal", lambda stream=None: True)
+    assert run(command) == 0
+    assert "reading roll.npy:   0%|" in capfd.readouterr().err
 
 
 def test_warnings_are_one_line_each(capfd, two_islands):

@@ -95,6 +95,16 @@ def test_a_terminal_shows_progress_and_colour(folder):
     assert (folder / "map.csv").read_text().startswith("isomap0,isomap1\n")
 
 
+def test_several_fits_show_which_is_at_work():
+    terminal = Terminal(["compare", "roll.npy", "--methods", "pca,lle"])
+    assert terminal.finish() == 0
+    assert "compare: pca   0 %" in terminal.text
+    assert "compare: lle  50 %" in terminal.text
+    terminal = Terminal(["neighbors", "roll.npy"])
+    assert terminal.finish() == 0
+    assert "suggest_n_neighbors: 50 neighbours" in terminal.text
+
+
 def test_a_table_that_is_typed_in_ends_with_one_ctrl_d():
     terminal = Terminal(["embed", "-", "-o", "-", "-m", "pca"])
     terminal.read_until("end with Ctrl-D")
@@ -171,6 +181,23 @@ def test_standard_output_that_is_full():
     assert found.stderr.strip() == (
         "planish embed: standard output: cannot be written: No space left on device"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("embed roll.npy -m pca -o - >&-", 1, "planish embed: standard output is closed\n"),
+        ("methods >&-", 1, "planish methods: standard output is closed\n"),
+        ("embed roll.npy -m pca -o map.npy >&-", 0, ""),
+        ("embed none.npy -m pca -o map.npy 2>&-", 1, ""),
+    ],
+)
+def test_streams_that_are_closed(line, code, said):
+    command = " ".join([*map(repr, COMMAND), line])
+    found = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (found.returncode, found.stdout, found.stderr) == (code, "", said)
 
 
 def test_a_request_to_terminate(folder):

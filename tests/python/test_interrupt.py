@@ -43,6 +43,9 @@ from planish import (
     quality,
 )
 
+# A shell's background has Ctrl-C ignored, and so have the tests run there.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 def tasks():
     return len(os.listdir("/proc/self/task"))
 

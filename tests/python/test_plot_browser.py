@@ -154,6 +154,8 @@ def page(driver, data, tmp_path):
         labels=np.where(np.arange(240) % 2, NASTY, "even"),
         columns={NASTY: np.arange(240) / 7, "third": np.arange(240) % 3},
     )  # fmt: skip
+    for log in ("performance", "browser"):  # what a test with a page of its own left in them
+        driver.get_log(log)
     opened = Page(driver, path)
     opened.path = path
     yield opened

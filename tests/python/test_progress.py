@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import subprocess
@@ -74,6 +75,23 @@ def test_a_bar_leaves_no_thread_behind(monkeypatch):
     bar("neighbours", 1, 10)
     assert threading.active_count() == before
     bar.abandon()
+
+
+def test_a_bar_that_ctrl_c_ends_while_it_is_made_goes_away_in_silence(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tqdm.std.tqdm.refresh", interrupted)
+    bar = display(1, "Isomap.fit")
+    with pytest.raises(KeyboardInterrupt):
+        bar("neighbours", 1, 10)
+    del bar
+    gc.collect()
+    assert told == []
 
 
 def test_a_log_gets_a_line_every_few_seconds(monkeypatch, capsys):

@@ -62,6 +62,17 @@ def test_linux_wheels_run_on_old_systems(release):
             assert entry["libc"] == "musllinux_1_2"
 
 
+def test_every_build_has_the_zig_of_make_wheel(release):
+    build = "\n".join(step.get("run", "") for step in release["jobs"]["wheels"]["steps"])
+    assert "--group zig" in build
+    # The action installs an older one beside whichever Python comes first; this is asked instead.
+    assert "CARGO_ZIGBUILD_PYTHON_PATH=" in build
+
+
+def test_wheels_are_tried_with_all_they_depend_on(release):
+    assert "--no-deps" not in commands(release)
+
+
 def test_nothing_is_published_untested(release):
     jobs = release["jobs"]
     assert set(jobs["check"]["needs"]) == {"wheels", "sdist"}

@@ -131,7 +131,8 @@ def run(arguments: list[str]) -> int:
     code = FAILED
     try:
         code = _guarded(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:  # whoever reads has seen enough, as `head`
         _leave_standard_output()
         code = OK

@@ -1,7 +1,7 @@
 """Which columns of a table are the data, which are carried along, which are left out.
 
-A choice is a name, a pattern (``x*``, ``sensor_?``), a span of columns in the order of the
-file (``first:last``), or several of these separated by commas.
+A choice is a name (of a column of vectors too), a pattern (``x*``, ``sensor_?``), a span of
+columns in the order of the file (``first:last``), or several of these separated by commas.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def _one(reader: Reader, part: str, option: str) -> Sequence[str]:
         if first <= last:
             return names[first : last + 1]
         raise Misuse(f"{option} {part}: {end!r} comes before {start!r} in {reader.name}")
-    found = [name for name in names if fnmatchcase(name, part)]
+    # A column of vectors is one column for each entry: v[0], v[1], ….
+    found = [name for name in names if fnmatchcase(name, part) or name.startswith(f"{part}[")]
     if not found:
         near = did_you_mean(part, names) or ";"
         raise Misuse(

@@ -18,7 +18,7 @@ from .columns import Choice, choose, matching
 from .faults import Failure, Misuse
 from .files import FORMATS, Layout, open_table
 from .files.batches import Reader, first_where, numbers, sliced
-from .screen import Option, warn
+from .screen import Bar, Option, warn
 
 TITLE = "Input"
 #: Numbers that are read at once.
@@ -179,7 +179,11 @@ def read_whole(ctx: click.Context, *, beside: Sequence[str] = ()) -> Table:
             ctx.params.get("carried", ()),
             others,
         )
-        parts = list(read(reader, choice, ctx, beside=others))
+        parts = []
+        with Bar(f"reading {reader.name}", reader.rows, ctx.params["quiet"]) as bar:
+            for part in read(reader, choice, ctx, beside=others):
+                parts.append(part)
+                bar.advance(len(part.X) + part.dropped)
     finally:
         reader.close()
     dropped = sum(part.dropped for part in parts)

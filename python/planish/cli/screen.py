@@ -16,13 +16,15 @@ from typing import IO, Any
 
 import click
 
-from .faults import as_options
+from .faults import Failure, as_options
 
 #: The headings that come first and last in the help of a command.
 FIRST, LAST = "Method", "Running"
 _WIDEST = 100
 #: Columns of a terminal from which on tables of many columns fit; a first column that stays whole.
 _WIDE, _NAME = 130, 28
+#: Seconds after which a bar of rows is shown: what is over sooner needs none.
+_DELAY = 0.3
 _HEADING = re.compile(r"^(\S.*:)$", re.MULTILINE)
 _OPTION = re.compile(r"^(  )((?:-\w, )?--[^\n]*?)(?=  +\S|$)", re.MULTILINE)
 _EXAMPLE = re.compile(r"^(  )(planish .*)$", re.MULTILINE)
@@ -120,6 +122,8 @@ def console(*, stderr: bool = False) -> Any:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
+    if stream is None:
+        raise Failure(f"standard {'error' if stderr else 'output'} is closed")
     width = None if stream.isatty() else 1000
     return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
 
@@ -228,17 +232,19 @@ def told(said: set[str] | None = None) -> Iterator[None]:
 
 
 class Bar:
-    """Rows that are done, on a terminal; nothing elsewhere."""
+    """Rows that are done, on a terminal and where it takes a while; nothing elsewhere."""
 
     def __init__(self, title: str, total: int | None, quiet: bool) -> None:
         self._bar: Any = None
         if verbosity(quiet):
             from tqdm.std import tqdm
 
-            kind = type("RowBar", (tqdm,), {"monitor_interval": 0})
-            self._bar = kind(
-                desc=title, total=total, unit=" rows", unit_scale=True, file=sys.stderr, leave=False
-            )
+            from .._progress import quiet as silenced
+
+            self._bar = silenced(tqdm)(
+                desc=title, total=total, unit=" rows", unit_scale=True, file=sys.stderr,
+                leave=False, delay=_DELAY,
+            )  # fmt: skip
 
     def __enter__(self) -> Bar:
         """Begin."""

@@ -54,7 +54,7 @@ class Outputs:
         if error.errno:
             shown = self._shown(error.filename)
             if shown is not None:
-                raise Failure(f"{shown}: cannot be written: {error.strerror}") from None
+                raise Failure(f"{shown}: cannot be written: {os.strerror(error.errno)}") from None
         for staged, _, shown in self._staged:
             if str(staged) in str(error):  # what the library says of a model file
                 raise Failure(str(error).replace(str(staged), shown)) from None
@@ -158,6 +158,8 @@ def is_stream(target: str) -> bool:
 def open_stream(target: str) -> IO[bytes]:
     """Open standard output or a device."""
     if target == "-":
+        if sys.stdout is None:
+            raise Failure("standard output is closed")
         return sys.stdout.buffer
     try:
         return open(target, "wb")
