@@ -102,6 +102,20 @@ class Slower:
 
 
 @dataclass(frozen=True)
+class SecondsAtMost:
+    """At most ``seconds`` on a machine like the one the target was set on."""
+
+    seconds: float
+
+    def text(self) -> str:
+        return f"≤ {self.seconds:g} s"
+
+    def met(self, outcome: Outcome) -> bool | None:
+        own = _own(outcome, "seconds")
+        return None if own is None else own <= self.seconds
+
+
+@dataclass(frozen=True)
 class PeakAtMost:
     """The whole process stays below this many bytes."""
 
