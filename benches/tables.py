@@ -106,7 +106,9 @@ def rows_of(report: Mapping[str, Any]) -> list[Row]:
 def table_row(line: Mapping[str, Any]) -> Row:
     cells = [engine_cell(line, name) for name in ENGINES]
     extra = [
-        f"{OTHERS[name]} {engine_cell(line, name)}" for name in line["engines"] if name not in ENGINES
+        f"{OTHERS[name]} {engine_cell(line, name)}"
+        for name in line["engines"]
+        if name not in ENGINES
     ]
     if extra:
         own = [cells[1]] if "sklearn" in line["engines"] else []
