@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Model",
     "available_memory",
+    "blended_dimension",
     "closest_foreign",
     "dataset",
     "dataset_geodesics",
