@@ -1,4 +1,5 @@
-//! Eigenvalues and singular values of dense matrices by faer, sequentially.
+//! Dense matrices made of their entries; their eigenvalues and singular values by faer,
+//! sequentially.
 //!
 //! Entries are scaled by a power of two first (exact), so that matrices with
 //! entries near 1e±150 neither overflow nor underflow inside the factorisation.
